@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 _FORMS = ("parquet", "csv", "ipc", "lines")
-READERS = frozenset(("read_parquet", "read_csv", "read_lines", *(f"scan_{form}" for form in _FORMS)))
+_SCANS = (f"scan_{form}" for form in _FORMS)
+READERS = frozenset(("read_parquet", "read_csv", "read_lines", *_SCANS))
 WITHOUT = frozenset(("read_ndjson", "scan_ndjson", "read_ipc", "read_parquet_schema"))
 
 

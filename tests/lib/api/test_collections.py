@@ -105,6 +105,33 @@ def test_a_text_of_several_images_is_one_text():
     assert isotope.read_collection(rows).texts["text_id"].to_list() == ["x", "y"]
 
 
+def test_texts_that_ask_do_not_stand_for_their_pictures():
+    """A column of captions that has been called the text is not the caption, too."""
+    rows = {"file": ["a", "b"], "caption": ["a red dog", "a cat"]}
+    collection = isotope.read_collection(rows, columns={"image": "file", "text": "caption"})
+    assert collection.images["text"].to_list() == ["", ""]
+    assert isotope.search(collection.queries(), collection.documents()).is_empty()
+
+
+def test_a_row_with_several_texts_is_a_row_a_text():
+    rows = {"image": ["a", "b"], "text": [["one", "two"], ["three"]], "split": ["Test", "Dev"]}
+    collection = isotope.read_collection(rows)
+    assert collection.qrels.rows() == [
+        *(("1", "a", 1, "test"), ("2", "a", 1, "test"), ("3", "b", 1, "validation"))
+    ]
+
+
+def test_rows_without_words_or_a_picture_are_no_pairs():
+    rows = {"image": ["a", " ", "c"], "text": ["one", "two", " "]}
+    assert isotope.read_collection(rows).qrels.rows() == [("1", "a", 1, "test")]
+
+
+def test_collections_are_told_apart_by_being_the_same_object():
+    """Frames have no truth of being equal; a cache asks for a hash."""
+    one, two = (isotope.read_collection({"image": ["a"], "text": ["b"]}) for _ in range(2))
+    assert one == one and one != two and len({one, two}) == 2  # noqa: PLR0124, PT018
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "error", "message"),
     [
@@ -122,6 +149,12 @@ def test_a_text_of_several_images_is_one_text():
             *({}, IntegrityError, "there twice"),
         ),
         ({"image": ["a"], "text": ["b"], "relevance": ["x"]}, {}, IntegrityError, "relevance 'x'"),
+        ({"image": ["a"], "text": ["b"], "relevance": [0.5]}, {}, IntegrityError, "relevance 0.5"),
+        (
+            {"image": ["a", "b"], "text": ["c", "d"], "text_id": ["2", None]},
+            *({}, IntegrityError, "text_id '2' is that of 2 texts"),
+        ),
+        ({"image": [b"\xff\xd8"], "text": ["b"]}, {}, BadArgument, "column 'image' of Binary"),
         ({"image": ["a"], "text": []}, {}, BadArgument, "a mapping of columns"),
         (7, {}, BadArgument, "it is a int"),
         ("none.csv", {}, MissingFile, "no such folder or file"),

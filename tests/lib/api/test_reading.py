@@ -3,6 +3,7 @@
 import gzip
 import json
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -38,8 +39,13 @@ EXPECTED = [("q1", "b", 1, 2.0), ("q1", "a", 2, 1.0), ("q2", "a", 1, 0.5)]
         pd.DataFrame(HITS).rename(columns={"query_id": "qid", "doc_id": "docno"}),
         pl.DataFrame(HITS).rename({"query_id": "q_id"}).with_columns(rank=pl.lit(7)),
         pl.DataFrame(HITS).with_columns(pl.col("score").cast(pl.String)),
+        pd.DataFrame(HITS).astype({"score": object, "query_id": "category"}),
+        {q: {d: np.float32(score) for d, score in hits.items()} for q, hits in NESTED.items()},
     ],
-    ids=["nested", "columns", "polars", "lazy", "arrow", "pandas", "pyterrier", "ranx", "texts"],
+    ids=[
+        *("nested", "columns", "polars", "lazy", "arrow", "pandas", "pyterrier", "ranx", "texts"),
+        *("objects", "float32"),
+    ],
 )
 def test_a_run_is_read_from_whatever_has_its_columns(source):
     assert isotope.read_run(source).rows() == EXPECTED
@@ -66,11 +72,29 @@ def test_a_run_is_read_from_files_of_other_tools(tmp_path):
 def test_what_is_written_is_read_again(run, judged, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     hits = isotope.read_run(run)
-    for name in ("a.parquet", "a.trec", "a.trec.gz"):
+    for name in ("a.parquet", "a.PARQUET", "a.trec", "a.trec.gz", "a.trec.bz2"):
         assert isotope.read_run(isotope.write_run(run, folder / name)).equals(hits)
     frame = isotope.read_qrels(judged)
     assert isotope.read_qrels(frame).equals(frame)
     assert {(q, d, g) for q, of in judged.items() for d, g in of.items()} == {*frame.rows()}
+
+
+def test_a_whole_frame_of_pyterrier_is_a_run():
+    """Its docid is a number of the index beside docno, its query the text beside qid."""
+    frame = pd.DataFrame({"qid": HITS["query_id"], "docid": [4, 5, 4], "docno": HITS["doc_id"]})
+    frame = frame.assign(rank=[0, 1, 0], score=HITS["score"], query=["one", "one", "two"])
+    assert isotope.read_run(frame).rows() == EXPECTED
+    assert isotope.score(frame, {"q1": {"b": 1}}, "MRR@10")["value"].to_list() == [1.0]
+
+
+def test_ids_that_pandas_made_floats_have_no_point():
+    frame = pd.DataFrame({"query_id": [1.0, 2.0], "doc_id": [10, "b"], "score": [1, 2.5]})
+    assert isotope.read_run(frame).rows() == [("1", "10", 1, 1.0), ("2", "b", 1, 2.5)]
+    assert isotope.read_run({1.0: {"a": 1.0}}).rows() == [("1", "a", 1, 1.0)]  # pyright: ignore
+    with pytest.raises(BadArgument, match=r"an id 1\.5 in 'query_id'"):
+        isotope.read_run(frame.assign(query_id=[1.0, 1.5]))
+    with pytest.raises(IntegrityError, match="an id that is null"):
+        isotope.read_run(frame.assign(query_id=[1.0, None]))
 
 
 def test_ids_and_grades_that_are_numbers_are_read_as_such():
@@ -96,6 +120,9 @@ BAD_RUNS = [
     ("bad.trec", CorruptFile, r"^bad\.trec:1: .*expected: query Q0 document rank score tag"),
     ("bad.parquet", CorruptFile, r"^bad\.parquet: not a table"),
     ("bad.json", CorruptFile, r"^bad\.json: no JSON"),
+    ("twice.json", CorruptFile, r"^twice\.json: 'd' twice in one record"),
+    ("infinite.trec", IntegrityError, r"^infinite\.trec: query 'q' has a score that is no number"),
+    ({**HITS, "query_id": [["q"]] * 3}, BadArgument, "column 'query_id' of List"),
 ]
 
 
@@ -104,6 +131,8 @@ def test_a_bad_run_is_named(source, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("bad.trec", "bad.parquet", "bad.json"):
         (tmp_path / name).write_text("q1 d1\n")
+    (tmp_path / "twice.json").write_text('{"q": {"d": 1, "d": 2}}')
+    (tmp_path / "infinite.trec").write_text("q Q0 d 1 1e999 t\n")
     with pytest.raises(error, match=message):
         isotope.read_run(source)
 
@@ -128,6 +157,9 @@ def test_a_run_that_trec_can_not_have_is_refused(tmp_path):
         isotope.write_run({"q 1": {"a": 1.0}}, tmp_path / "run.trec")
     with pytest.raises(BadArgument, match=r"^system: 'my run'"):
         isotope.write_run(NESTED, tmp_path / "run.trec", system="my run")
+    for path, problem in ((tmp_path, "a folder"), (tmp_path / "run.json", "no run is written")):
+        with pytest.raises(BadArgument, match=problem):
+            isotope.write_run(NESTED, path)
     assert [*tmp_path.iterdir()] == []
 
 

@@ -58,6 +58,22 @@ def test_a_query_without_hits_counts_nothing_and_one_that_nobody_judged_does_not
     assert scores["system"].unique().to_list() == ["run"]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_system_that_answers_nothing_scores_nothing(first):
+    runs: dict[str, Run] = {"silent": {}, "one": ONE} if first else {"one": ONE, "silent": {}}
+    scores = isotope.score(runs, JUDGED, "MRR@10")
+    means = dict(scores.group_by("system").agg(pl.col("value").sum()).iter_rows())
+    assert means == {"silent": 0, "one": 1.5}
+    assert isotope.fuse(runs)["query_id"].unique().sort().to_list() == ["q1", "q2"]
+
+
+def test_systems_that_are_numbers_are_named_by_them():
+    scores = isotope.score({1: ONE, 2: ONE}, JUDGED, "MRR@10")
+    assert scores["system"].unique(maintain_order=True).to_list() == ["1", "2"]
+    numbers = scores.with_columns(pl.col("system").cast(pl.Int64))
+    assert str(isotope.summarise(numbers)) == str(isotope.summarise(scores))
+
+
 def test_files_name_their_systems(tmp_path):
     paths = [isotope.write_run(ONE, tmp_path / name) for name in ("bm25.trec.gz", "v1.5.parquet")]
     scores = isotope.score(paths, JUDGED)
@@ -184,6 +200,18 @@ def test_one_system_has_a_summary_and_no_test():
             lambda: isotope.fuse({"a": ONE, "b": ONE}, "wsum", weights=[1]),
             *(BadParams, "2 runs with 1 weights"),
         ),
+        (
+            lambda: isotope.fuse({"a": ONE, "b": ONE}, "wsum", weights=[1, float("nan")]),
+            *(BadArgument, "^weights: nan is no number"),
+        ),
+        (
+            lambda: isotope.fuse({"a": ONE, "b": ONE}, weights=[1, 2]),
+            *(BadArgument, "^weights: rrf weighs all runs alike"),
+        ),
+        (lambda: isotope.fuse({"a": ONE, "b": ONE}, k=float("nan")), BadArgument, "^k: nan"),
+        (lambda: isotope.score([ONE, ONE], JUDGED), BadArgument, "a list with a dict, which has"),  # pyright: ignore
+        (lambda: isotope.compare(7), BadArgument, "^scores: it is a int"),
+        (lambda: isotope.summarise(pl.DataFrame(), seed=-1), BadArgument, "^seed: -1"),
         (lambda: isotope.summarise(pl.DataFrame(), level=2), BadArgument, "^level: 2;"),
         (lambda: isotope.summarise(pl.DataFrame(), alpha=0), BadArgument, "^alpha: 0;"),
         (lambda: isotope.summarise(pl.DataFrame(), samples=0), BadArgument, "^samples: 0;"),
@@ -196,6 +224,8 @@ def test_bad_input_is_named(ask, error, message):
 
 def test_scores_that_do_not_fit_together_are_named():
     scores = isotope.score({"a": ONE, "b": ONE}, JUDGED, ["MAP", "R@1"])
+    with pytest.raises(IntegrityError, match=r"^MAP: systems that were not scored on the same"):
+        isotope.compare(scores[1:])
     with pytest.raises(IntegrityError, match="system 'a' has query 'q1' twice"):
         isotope.compare(pl.concat([scores, scores]))
     is_other = pl.col("system") != "a"

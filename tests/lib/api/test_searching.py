@@ -64,12 +64,14 @@ def test_scores_are_those_of_the_formula(queries, documents, k1, b):
 
 
 def test_words_are_cut_at_what_is_no_letter_or_digit_and_are_lower_case():
-    documents = {"a": "Straße-Ecke, 1984!", "b": "東京タワー", "c": ""}
+    documents = {"a": "Straße-Ecke, 1984!", "b": "東京タワー", "c": "", "d": "ឆ្កែក្រហម", "e": "𠀀𠀁"}
     for query, ids in (
         ("ecke", ["a"]),
         ("1984", ["a"]),
         ("STRASSE", []),
         ("京", ["b"]),
+        ("ឆ្កែ", ["d"]),
+        ("𠀀", ["e"]),
     ):
         assert isotope.search({"q": query}, documents)["doc_id"].to_list() == ids
 
@@ -135,6 +137,8 @@ def test_equal_vectors_are_ranked_by_id_from_the_last():
         ({"q": "a"}, {"d": "a"}, {"depth": 0}, BadArgument, "^depth: 0"),
         ({"q": "a"}, {"d": "a"}, {"b": 2}, BadArgument, "b = 2"),
         ({"q": "a"}, {"d": "a"}, {"k1": -1}, BadArgument, "k1 = -1"),
+        ({"q": "a"}, {"d": "a"}, {"k1": float("nan")}, BadArgument, "k1 = nan"),
+        ({"q": "a"}, {"d": "a"}, {"language": "German"}, BadArgument, "'German' is no code"),
         ({"q": "a"}, pl.DataFrame({"id": ["d"]}), {}, MissingColumn, "no column 'text'"),
         ({"q": "a"}, pl.DataFrame({"id": ["d"] * 2, "text": "a"}), {}, IntegrityError, "twice"),
     ],
@@ -147,3 +151,9 @@ def test_bad_input_is_named(queries, documents, how, error, message):
 def test_nothing_that_is_asked_finds_nothing():
     assert isotope.search({"q": "cat", "r": ""}, {"d": "dog"}).is_empty()
     assert isotope.search({}, {"d": "dog"}).is_empty()
+
+
+def test_tables_of_pyterrier_are_searched():
+    queries = pl.DataFrame({"qid": ["1"], "query": ["red dog"]})
+    documents = pl.DataFrame({"docno": ["a", "b"], "text": ["a dog", "a cat"]})
+    assert isotope.search(queries, documents).select("query_id", "doc_id").rows() == [("1", "a")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.api.tables import Table, demand_once
+from isotope.api.tables import Table, as_ids, as_words, demand_once
 from isotope.core.errors import BadArgument, EmptyTable, IntegrityError, MissingColumn
 from isotope.core.grid import JOINT, JUDGED
 from isotope.params.messages import suggest
@@ -76,34 +76,35 @@ def _columns(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> dict[
             raise BadArgument("columns", f"no role {role!r}", f"name some of {', '.join(ROLES)}")
         if column not in rows.columns:
             raise MissingColumn(name, f"no column {column!r}", suggest(column, rows.columns))
-    role_columns = {role: columns.get(role, role) for role in ROLES}
+    # A column that has a role is not that of its name, too: else texts that ask for pictures, of a
+    # column `caption`, would stand for them as well.
+    free = {*rows.columns} - {*columns.values()}
+    role_columns = {r: columns.get(r, r) for r in ROLES if r in columns or r in free}
     for role in ("image", "text"):
-        if role_columns[role] not in rows.columns:
+        if role not in role_columns:
             problem = f"no column {role!r} among {', '.join(rows.columns)}"
             raise MissingColumn(name, problem, f"name it by columns={{{role!r}: ...}}")
-    return {role: column for role, column in role_columns.items() if column in rows.columns}
+    return role_columns
 
 
 def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.DataFrame:
     """Return text_id, text, image_id, caption, split and relevance of the rows that have both."""
+    if isinstance(rows.schema[columns["text"]], pl.List):
+        rows = rows.explode(columns["text"])
+    readers = {"image": as_ids, "text_id": as_ids, "relevance": _grades}
     kinds = {role: pl.Int32 if role == "relevance" else pl.String for role in ROLES}
     pairs = rows.select(
-        pl.col(columns[role]).cast(kind, strict=False).alias(role)
+        readers.get(role, as_words)(rows[columns[role]], name).alias(role)
         if role in columns
         else pl.lit(None, kind).alias(role)
         for role, kind in kinds.items()
     )
-    if "relevance" in columns:
-        unread = pairs["relevance"].is_null() & rows[columns["relevance"]].is_not_null()
-        if unread.any():
-            problem = f"a relevance {rows[columns['relevance']].filter(unread)[0]!r}"
-            raise IntegrityError(name, problem, "grade pairs by whole numbers; above 0 is relevant")
-    pairs = pairs.filter(pl.col("image").is_not_null() & pl.col("text").is_not_null())
+    pairs = pairs.filter(pl.all_horizontal(pl.col("image", "text").str.contains(r"\S")))
     pairs = pairs.with_columns(row=pl.int_range(1, pl.len() + 1).cast(pl.String))
     pairs = pairs.with_columns(
         # A text without an id is called by the first row that has it.
         pl.col("text_id").fill_null(pl.col("row").first().over("text")),
-        pl.col("split").fill_null("test").replace(SPLIT_NAMES),
+        pl.col("split").fill_null("test").str.to_lowercase().replace(SPLIT_NAMES),
         pl.col("relevance").fill_null(1),
     )
     unknown = pairs.filter(~pl.col("split").is_in((*JUDGED, *JOINT, "other")))["split"]
@@ -113,7 +114,23 @@ def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.Dat
     return pairs.rename({"image": "image_id"})
 
 
+def _grades(column: pl.Series, name: str) -> pl.Series:
+    grades = column.cast(pl.Float64, strict=False)
+    whole = grades.cast(pl.Int32, strict=False)
+    bad = column.is_not_null() & (grades != whole).fill_null(value=True)
+    if bad.any():
+        problem = f"a relevance {column.filter(bad)[0]!r}"
+        raise IntegrityError(name, problem, "grade pairs by whole numbers; above 0 is relevant")
+    return whole
+
+
 def _items(pairs: pl.DataFrame, key: str, text: pl.Expr, name: str) -> pl.DataFrame:
+    if key == "text_id":
+        words = pairs.group_by(key, maintain_order=True).agg(pl.col("text").unique())
+        shared = words.filter(pl.col("text").list.len() > 1)
+        if shared.height:
+            problem = f"text_id {shared[key][0]!r} is that of {shared['text'][0].len()} texts"
+            raise IntegrityError(name, problem, "give each text its own id, or none any")
     items = pairs.group_by(key, maintain_order=True).agg(
         text, pl.col("split").first(), pl.col("split").n_unique().alias("splits")
     )

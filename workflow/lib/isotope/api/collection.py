@@ -24,7 +24,7 @@ _PICTURE = "image"
 _LANGUAGE = "en"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collection:
     """Texts, images, and which belong together.
 
@@ -122,11 +122,12 @@ def read_collection(
 
     Args:
         source: The folder of a release, or data/collect/<collection> of a project. Or a table of
-            captions, a row a text and an image that belong together: a file (CSV, TSV, JSON lines,
-            Parquet), a data frame, or a mapping of columns.
+            captions, a row a text (or a list of texts) and an image that belong together: a file
+            (CSV, TSV, JSON lines, Parquet), a data frame, or a mapping of columns.
         columns: Of a table, which column is what: `image` (its path, address or id), `text`,
             `caption` (other words that stand for the image), `split`, `text_id`, `relevance`. A
-            role that is not named is the column of its name; `image` and `text` have to be there.
+            role that is not named is the column of its name, unless that has another role; `image`
+            and `text` have to be there.
         language: That of the captions which stand for images, a code such as `en`, or `mul` for
             all. Without it that of the release, and `en` for a built collection.
         name: What it is called; without it as the folder or the file.
@@ -139,7 +140,8 @@ def read_collection(
         MissingColumn: a table without a column that is asked for.
         UnknownForm, CorruptFile: a file that is no table, or a folder with one that is none.
         EmptyTable: a table without a row.
-        IntegrityError: a text or image that is of two splits, or a pair judged twice.
+        IntegrityError: a text or image that is of two splits, a pair judged twice, two texts of one
+            id, a relevance that is not whole.
         BadArgument: another role, or something that is no table.
 
     Source: Yang et al., AToMiC, SIGIR 2023, section 3; docs/release.md for the folders.

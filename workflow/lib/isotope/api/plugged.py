@@ -19,7 +19,7 @@ _MOST = 10
 _FUNCTIONS = ("suggest", "verify")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Suggestions:
     """Pictures for a text, or sections for a picture.
 
@@ -45,7 +45,7 @@ class Suggestions:
         return "\n".join([*self.notes, str(self.answers)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verification:
     """What other people's tools say of published numbers.
 

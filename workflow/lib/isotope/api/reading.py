@@ -77,8 +77,8 @@ def write_run(run: Run, path: str | Path, *, system: str = "isotope") -> Path:
 
     Args:
         run: As `read_run` takes it.
-        path: A file to write: Parquet where it ends in `.parquet`, else TREC's lines, gzipped where
-            it ends in `.gz`.
+        path: A file to write: Parquet where it ends in `.parquet`, else TREC's lines, packed where
+            it ends in `.gz` or `.bz2`.
         system: The last field of TREC's lines.
 
     Returns:
@@ -87,7 +87,7 @@ def write_run(run: Run, path: str | Path, *, system: str = "isotope") -> Path:
     Raises:
         As `read_run`; Unwritable, DiskFull: the file can't be written.
         IntegrityError: an id with white space in it, which TREC's lines can't have.
-        BadArgument: a name of a file that isotope keeps for notes beside runs.
+        BadArgument: a folder, or a name that isotope keeps for notes beside runs; `.json`.
 
     Source: https://github.com/usnistgov/trec_eval, README, for the format.
 
@@ -99,10 +99,14 @@ def write_run(run: Run, path: str | Path, *, system: str = "isotope") -> Path:
     path = Path(path)
     if path.name.endswith(METADATA):
         raise BadArgument(path, "the name of notes beside a run", "name the run another way")
+    if path.is_dir():
+        raise BadArgument(path, "a folder", "name a file in it")
+    if path.suffix.lower() == ".json":
+        raise BadArgument(path, "no run is written as JSON", "name it .parquet, or .trec")
     if not system or set(system) & set(" \t\n"):
         raise BadArgument("system", f"{system!r} is empty or has white space", "join its words")
     hits = run_of(run, _named(run, "run"))
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         write_parquet(hits, path)
     else:
         write_trec_run(hits, path, tag=system)

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from isotope.api.tables import Qrels, Runs, Table, qrels_of, runs_of
+from isotope.api.tables import Qrels, Runs, Table, as_words, frame_of, qrels_of, runs_of
 from isotope.core.errors import BadArgument, EmptyTable, IntegrityError, MissingColumn
 from isotope.core.measures import parse_all, percentiles, resampled_means, score_run
 from isotope.score import score as scores_of
@@ -103,7 +105,7 @@ def compare(scores: Table) -> pl.DataFrame:
     return scores_of.compare(cell).drop(_CELL)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """Means of systems with their intervals, and which are better than which.
 
@@ -183,7 +185,7 @@ def summarise(
         A `Summary`.
 
     Raises:
-        BadArgument: a level or alpha out of its range, or no sample.
+        BadArgument: a level, alpha or seed out of its range, or no sample.
         As `compare`, but for a single system, which is compared with none.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3, for the
@@ -204,6 +206,8 @@ def summarise(
     for name, value in (("level", level), ("alpha", alpha)):
         if not 0 < value < 1:
             raise BadArgument(name, f"{value}", "give a number between 0 and 1")
+    if seed < 0:
+        raise BadArgument("seed", f"{seed}", "give 0 or more")
     if samples < 1:
         raise BadArgument("samples", f"{samples}", "give 1 or more; 1,000 is usual")
     rows = _scores(scores)
@@ -268,7 +272,8 @@ def fuse(  # noqa: PLR0913 (a parameter each for what fusions have)
 
     Raises:
         BadParams: fewer than two runs, a negative k, another norm, or not one weight a run.
-        BadArgument: another method, a weight of no run, or a depth below 1.
+        BadArgument: another method, a weight of no run, a weight or k that is no number, weights
+            with rrf, which has none, or a depth below 1.
         As `read_run`.
 
     Source: Cormack, Clarke and Büttcher, SIGIR 2009, for rrf and its k of 60; both equal
@@ -282,12 +287,20 @@ def fuse(  # noqa: PLR0913 (a parameter each for what fusions have)
     """
     if depth is not None and depth < 1:
         raise BadArgument("depth", f"{depth}", "give 1 or more, or None")
+    if not isfinite(k):
+        raise BadArgument("k", f"{k}", "give a number of 0 or more; 60 is usual")
+    if weights is not None and method == "rrf":
+        raise BadArgument("weights", "rrf weighs all runs alike", "leave them out, or name wsum")
     named = runs_of(runs)
     if method == "rrf":
         return fusion.rrf([*named.values()], k, depth)
     if method != "wsum":
         raise BadArgument("method", f"{method!r}", "name rrf or wsum")
-    return fusion.wsum([*named.values()], _weights(weights, [*named]), norm, depth)
+    numbers = _weights(weights, [*named])
+    bad = [number for number in numbers if not isinstance(number, Real) or not isfinite(number)]
+    if bad:
+        raise BadArgument("weights", f"{bad[0]!r} is no number", "give a number a run")
+    return fusion.wsum([*named.values()], numbers, norm, depth)
 
 
 def _weights(
@@ -297,6 +310,7 @@ def _weights(
         return [1.0] * len(names)
     if not isinstance(weights, Mapping):
         return [*weights]
+    weights = {str(name): weight for name, weight in weights.items()}
     apart = sorted({*weights} ^ {*names})
     if apart:
         raise BadArgument("weights", f"{apart[0]!r} is not in both", f"weigh {', '.join(names)}")
@@ -304,12 +318,14 @@ def _weights(
 
 
 def _scores(scores: Table) -> pl.DataFrame:
-    rows = scores.collect() if isinstance(scores, pl.LazyFrame) else pl.DataFrame(scores)
+    rows = frame_of(scores, "value", "scores")
     lacking = [name for name in _SCORES if name not in rows.columns]
     if lacking:
         problem = f"no column {lacking[0]!r} among {', '.join(rows.columns)}"
         raise MissingColumn("scores", problem, "give what isotope.score returns")
-    rows = rows.select(_SCORES).with_columns(pl.col("value").cast(pl.Float64))
+    value = pl.col("value").cast(pl.Float64, strict=False)
+    rows = rows.with_columns(as_words(rows[name], "scores") for name in _SCORES[:3])
+    rows = rows.select(_SCORES).with_columns(value)
     if rows.is_empty():
         raise EmptyTable("scores", "no row", "score a run first")
     bad = rows.filter(~pl.col("value").is_finite().fill_null(value=False))

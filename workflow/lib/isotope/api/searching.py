@@ -1,6 +1,8 @@
 """Texts or vectors are searched, in a folder that is gone afterwards."""
 
+import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,10 +25,14 @@ _MEMORY_MB = 1024
 _THREADS = min(8, os.cpu_count() or 1)
 # An analyzer's name, of an index that no other code opens.
 _PLAIN = "plain"
-# Scripts without spaces: Thai, Lao, Burmese, Kana, Han and Hangul have a term a letter.
-_LETTERS = r"\x{0e00}-\x{0eff}\x{1000}-\x{109f}\x{3040}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}"
+# Scripts without spaces: Thai, Lao, Burmese, Khmer, Kana, Han and Hangul have a term a letter.
+_LETTERS = (
+    r"\x{0e00}-\x{0eff}\x{1000}-\x{109f}\x{1780}-\x{17ff}\x{3040}-\x{30ff}"
+    r"\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}\x{20000}-\x{3ffff}"
+)
 _TERM = rf"[{_LETTERS}]|[\p{{L}}\p{{M}}\p{{N}}&&[^{_LETTERS}]]+"
 _MATRIX = 2
+_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
 
 
 def search(  # noqa: PLR0913 (a parameter each for what BM25 has)
@@ -59,7 +65,8 @@ def search(  # noqa: PLR0913 (a parameter each for what BM25 has)
         MissingExtra: BM25 and vectors need the extra `build` (or `pages`), a language `lucene`.
         MissingColumn, IntegrityError: as `read_run`, of id and text; NaN or infinity in a vector.
         EmptyTable: no document.
-        BadArgument: texts on one side and vectors on the other, another dim, k1, b or depth.
+        BadArgument: texts on one side and vectors on the other, another dim, k1, b or depth, a
+            language that is no code.
         ToolFailed: Java could not analyse the words.
 
     Source: Lucene's BM25Similarity; k1 and b are Anserini's, by which AToMiC was measured (Yang et
@@ -75,8 +82,11 @@ def search(  # noqa: PLR0913 (a parameter each for what BM25 has)
     """
     if depth < 1:
         raise BadArgument("depth", f"{depth}", "give 1 or more")
-    if k1 < 0 or not 0 <= b <= 1:
+    if not 0 <= k1 < math.inf or not 0 <= b <= 1:
         raise BadArgument("search", f"k1 = {k1}, b = {b}", "give k1 of 0 or more and b of 0 to 1")
+    if language is not None and not _CODE.fullmatch(language):
+        problem = f"{language!r} is no code of a language"
+        raise BadArgument("language", problem, "say en, de, zh, ..., mul for several, or None")
     are_vectors = [_is_vectors(side) for side in (queries, documents)]
     if are_vectors[0] != are_vectors[1]:
         raise BadArgument("search", "texts on one side, vectors on the other", "give either")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard, cast
 
+import numpy as np
 import polars as pl
 
 from isotope.core.errors import (
@@ -28,13 +29,18 @@ Run: TypeAlias = str | Path | Mapping[str, Mapping[str, float]] | Table
 Runs: TypeAlias = Run | Mapping[str, Run] | Sequence[str | Path]
 Qrels: TypeAlias = str | Path | Mapping[str, Mapping[str, int]] | Table
 
+# Other names of a column: the first that is there is taken (PyTerrier's docid is a number of its
+# own beside docno, and its query a text beside qid).
 _ALIASES = {
-    **dict.fromkeys(("qid", "q_id", "query"), "query_id"),
-    **dict.fromkeys(("docno", "docid", "did", "doc"), "doc_id"),
-    **dict.fromkeys(("label", "rel", "grade"), "relevance"),
+    "query_id": ("qid", "q_id", "query"),
+    "doc_id": ("docno", "docid", "did", "doc"),
+    "relevance": ("label", "rel", "grade"),
 }
+_TEXT_IDS = ("id", "query_id", "doc_id", "text_id", "image_id", "qid", "q_id", "docno")
+_TEXTS = ("text", "query")
 _SUFFIXES = {".gz", ".bz2", ".trec", ".run", ".txt", ".parquet", ".json"}
 _MEND = "mend it where it was made"
+_TEXT_EACH = "give a text in each row"
 _FORMS = "give a file, a data frame, or {query: {document: number}}"
 
 
@@ -44,11 +50,12 @@ def run_of(source: Run, where: str = "run") -> pl.DataFrame:
     Raises:
         As `reading.read_run`.
     """
-    if is_path(source) and Path(source).suffix not in (".parquet", ".json"):
-        return read_trec_run(source)
-    hits = _columns(_frame(source, "score", where), (*KEY, "score"), where)
-    score = pl.col("score").cast(pl.Float64, strict=False)
-    hits = hits.with_columns(score)
+    if is_path(source) and not _is_table(source):
+        hits = read_trec_run(source)
+        refuse(hits, ~pl.col("score").is_finite(), "a score that is no number", str(source), _MEND)
+        return hits
+    hits = _columns(frame_of(source, "score", where), (*KEY, "score"), where)
+    hits = hits.with_columns(pl.col("score").cast(pl.Float64, strict=False))
     is_number = pl.col("score").is_finite().fill_null(value=False)
     refuse(hits, ~is_number, "a score that is no number", where, _MEND)
     return ranked(hits)
@@ -62,8 +69,12 @@ def runs_of(source: Runs) -> dict[str, pl.DataFrame]:
     """
     named: list[tuple[str, Run]]
     if isinstance(source, Mapping) and _has_runs(cast("Mapping[str, Any]", source)):
-        named = [*cast("Mapping[str, Run]", source).items()]
+        named = [(str(name), run) for name, run in cast("Mapping[str, Run]", source).items()]
     elif isinstance(source, Sequence) and not isinstance(source, str):
+        nameless = next((run for run in source if not is_path(run)), None)
+        if nameless is not None:
+            problem = f"a list with a {type(nameless).__name__}, which has no name"
+            raise BadArgument("runs", problem, "give {name: run} instead of a list")
         named = [(_stem(path), path) for path in cast("Sequence[str | Path]", source)]
     else:
         name = _stem(source) if is_path(source) else "run"
@@ -83,10 +94,10 @@ def qrels_of(source: Qrels, where: str = "qrels") -> pl.DataFrame:
     Raises:
         As `reading.read_qrels`.
     """
-    if is_path(source) and Path(source).suffix not in (".parquet", ".json"):
+    if is_path(source) and not _is_table(source):
         qrels = read_trec_qrels(source)
     else:
-        qrels = _columns(_frame(source, "relevance", where), (*KEY, "relevance"), where)
+        qrels = _columns(frame_of(source, "relevance", where), (*KEY, "relevance"), where)
         grade = pl.col("relevance").cast(pl.Float64, strict=False)
         integers = qrels.with_columns(relevance=grade.cast(pl.Int32, strict=False))
         is_whole = (grade == grade.cast(pl.Int32, strict=False)).fill_null(value=False)
@@ -109,14 +120,45 @@ def texts_of(source: Table | Mapping[str, str], where: str) -> pl.DataFrame:
         named = cast("Mapping[str, str]", source)
         rows = pl.DataFrame({"id": [*named], "text": [*named.values()]}, strict=False)
     else:
-        rows = _frame(source, "text", where)
-        ids = ("id", "query_id", "doc_id", "text_id", "image_id")
-        key = next((name for name in ids if name in rows.columns), "id")
-        rows = rows.rename({key: "id"})
+        rows = frame_of(source, "text", where)
+        names = {"id": _TEXT_IDS, "text": _TEXTS}
+        rows = _renamed(rows, names)
     _demand(rows, ("id", "text"), where)
-    texts = rows.select(pl.col("id").cast(pl.String), pl.col("text").cast(pl.String).fill_null(""))
+    texts = rows.select(as_ids(rows["id"], where), as_words(rows["text"], where).fill_null(""))
     demand_once(texts["id"], where)
     return texts.sort("id")
+
+
+def as_ids(column: pl.Series, where: str) -> pl.Series:
+    """Return ids as texts: whole numbers without a point, as pandas has integers beside NaN.
+
+    Raises:
+        BadArgument: lists, records, or numbers that are not whole.
+    """
+    if column.dtype.is_float():
+        numbers = column.fill_nan(None)
+        whole = numbers.cast(pl.Int64, strict=False)
+        fractions = numbers.filter((numbers != whole.cast(column.dtype)).fill_null(value=True))
+        if fractions.drop_nulls().len():
+            problem = f"an id {fractions.drop_nulls()[0]} in {column.name!r}"
+            raise BadArgument(where, problem, "give ids that are texts or whole numbers")
+        column = whole
+    return as_words(column, where)
+
+
+def as_words(column: pl.Series, where: str) -> pl.Series:
+    """Return a column as texts.
+
+    Raises:
+        BadArgument: lists, records, or bytes that are no UTF-8.
+    """
+    try:
+        if column.dtype.is_nested():
+            raise BadArgument(where, f"a column {column.name!r} of {column.dtype}", _TEXT_EACH)
+        return column.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        problem = f"a column {column.name!r} of {column.dtype} ({error})".partition("\n")[0]
+        raise BadArgument(where, problem, _TEXT_EACH) from error
 
 
 def demand_once(ids: pl.Series, where: str) -> None:
@@ -131,13 +173,18 @@ def demand_once(ids: pl.Series, where: str) -> None:
         raise IntegrityError(where, problem, "give each its own id")
 
 
-def _frame(source: Table, value: str, where: str) -> pl.DataFrame:
-    """Return whatever is a table as a frame; `value` is the number in nested dictionaries."""
+def frame_of(source: Table, value: str, where: str) -> pl.DataFrame:
+    """Return whatever is a table as a frame; `value` is the number in nested dictionaries.
+
+    Raises:
+        MissingFile, CorruptFile: a file that is not there, or is no table.
+        BadArgument: something that is no table.
+    """
     if is_path(source):
         path = Path(source)
         if not path.is_file():
             raise MissingFile(path, "no such file", "check the path")
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             return outside.frame(path, "give Parquet, JSON or TREC's lines")
         source, where = _json(path), str(path)
     if isinstance(source, pl.LazyFrame):
@@ -147,43 +194,82 @@ def _frame(source: Table, value: str, where: str) -> pl.DataFrame:
     if isinstance(source, Mapping):
         return _of_mapping(cast("Mapping[str, Any]", source), value, where)
     if hasattr(source, "__arrow_c_stream__"):
-        return pl.DataFrame(source)
+        return _of_frame(source, where)
     raise BadArgument(where, f"it is a {type(source).__name__}", _FORMS)
 
 
-def _json(path: Path) -> Any:  # noqa: ANN401 (whatever stands there)
+def _of_frame(source: Any, where: str) -> pl.DataFrame:  # noqa: ANN401 (of any library)
     try:
-        return json.loads(path.read_text("utf-8"))
+        return pl.DataFrame(source)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        if not hasattr(source, "to_dict") or len({*source.columns}) != len(source.columns):
+            raise BadArgument(where, f"a frame that can't be read ({error})", _FORMS) from error
+    # Columns of pandas may hold values of several types.
+    columns = source.astype(object).where(source.notna(), None).to_dict("list")
+    return _of_mapping(columns, "", where)
+
+
+def _is_table(path: str | Path) -> bool:
+    """Tell a file of columns from one of TREC's lines."""
+    return Path(path).suffix.lower() in (".parquet", ".json")
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 (whatever stands there)
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise CorruptFile(path, f"{twice!r} twice in one record", _MEND)
+        return record
+
+    try:
+        return json.loads(path.read_text("utf-8-sig"), object_pairs_hook=once)
     except ValueError as error:
         raise CorruptFile(path, f"no JSON ({error})", _FORMS) from error
 
 
 def _of_mapping(source: Mapping[str, Any], value: str, where: str) -> pl.DataFrame:
     values = [*source.values()]
-    if all(isinstance(inner, Mapping) for inner in values):
-        rows: list[tuple[str, str, object]] = [
-            (query, doc, number)
+    try:
+        if not all(isinstance(inner, Mapping) for inner in values):
+            return pl.DataFrame(dict(source), strict=False)
+        rows: list[tuple[str | None, str | None, object]] = [
+            (_key(query), _key(doc), number)
             for query, documents in source.items()
             for doc, number in documents.items()
         ]
         columns = {KEY[0]: pl.String, KEY[1]: pl.String, value: None}
         return pl.DataFrame(rows, columns, orient="row", strict=False)
-    try:
-        return pl.DataFrame(dict(source), strict=False)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise BadArgument(where, f"no columns of one length ({error})", _FORMS) from error
 
 
+def _key(key: object) -> str | None:
+    """Return a key of a dictionary as an id: a whole number has no point."""
+    is_whole = isinstance(key, float) and key.is_integer()
+    return None if key is None else str(int(key) if is_whole else key)  # pyright: ignore[reportArgumentType]
+
+
 def _columns(rows: pl.DataFrame, wanted: Iterable[str], where: str) -> pl.DataFrame:
     """Return the columns of these names, ids as texts; each pair of them is there once."""
-    names = {*rows.columns}
-    aliases = {old: new for old, new in _ALIASES.items() if old in names and new not in names}
-    rows = rows.rename(aliases)
+    rows = _renamed(rows, _ALIASES)
     _demand(rows, wanted, where)
-    rows = rows.select(wanted).with_columns(pl.col(KEY).cast(pl.String))
+    rows = rows.select(wanted).with_columns(as_ids(rows[name], where) for name in KEY)
     refuse(rows, pl.any_horizontal(pl.col(KEY).is_null()), "an id that is null", where, _MEND)
     refuse(rows, pl.struct(KEY).is_duplicated(), "a document twice", where, _MEND)
     return rows
+
+
+def _renamed(rows: pl.DataFrame, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Return a frame in which a column that lacks is the first of its other names."""
+    there = {*rows.columns}
+    others = {
+        next((other for other in names[name] if other in there), name): name
+        for name in names
+        if name not in there
+    }
+    return rows.rename({old: new for old, new in others.items() if old in there})
 
 
 def _demand(rows: pl.DataFrame, names: Iterable[str], where: str) -> None:
@@ -197,10 +283,12 @@ def _has_runs(source: Mapping[str, Any]) -> bool:
     """Tell runs by name from one run: nested dictionaries of numbers, or columns."""
     for value in source.values():
         if isinstance(value, Mapping):
+            if not value:
+                continue  # a query without hits, or a system without queries
             inner = cast("Mapping[str, Any]", value)
-            return not all(isinstance(number, int | float) for number in inner.values())
+            return any(isinstance(v, Mapping) or np.ndim(v) for v in inner.values())
         return is_path(value) or isinstance(value, pl.LazyFrame) or hasattr(value, "columns")
-    return True
+    return not source
 
 
 def is_path(source: object) -> TypeGuard[str | Path]:

@@ -192,7 +192,7 @@ def read_trec_qrels(path: Path | str) -> pl.DataFrame:
 
 
 def write_trec_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
-    """Write a run (schemas.RUN), scores with all their digits; gzipped if the name ends in `.gz`.
+    """Write a run (schemas.RUN), scores with all their digits; packed as its name says.
 
     trec_eval sorts by scores at single precision: hits closer than that may change places there.
 
@@ -204,7 +204,7 @@ def write_trec_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
 
 
 def write_trec_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
-    """Write qrels (query_id, doc_id, relevance); gzipped if the name ends in `.gz`.
+    """Write qrels (query_id, doc_id, relevance); packed as its name says.
 
     Raises:
         IntegrityError: an id that is empty or has white space in it.
@@ -363,7 +363,9 @@ def _write(rows: pl.DataFrame, path: Path) -> None:
 
 
 def _compressor(raw: IO[bytes], path: Path) -> IO[bytes]:
-    """Gzip what is written to `raw` if `path` says so, without the time, which would differ."""
-    if path.suffix != ".gz":
+    """Pack what is written to `raw` if `path` says so, without the time, which would differ."""
+    if path.suffix.lower() == ".bz2":
+        return cast("IO[bytes]", bz2.BZ2File(raw, "wb"))
+    if path.suffix.lower() != ".gz":
         return raw
     return cast("IO[bytes]", GzipFile("", "wb", GZIP_LEVEL, raw, mtime=0))

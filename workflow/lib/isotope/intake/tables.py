@@ -50,7 +50,7 @@ def frame(path: Path, remedy: str, **options: Any) -> pl.DataFrame:  # noqa: ANN
     try:
         return (
             pl.read_parquet(path, glob=False)
-            if path.suffix == ".parquet"
+            if path.suffix.lower() == ".parquet"
             else pl.read_csv(path, glob=False, **options)
         )
     except Exception as error:

@@ -155,7 +155,7 @@ def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
     wide = cell.pivot("system", index="query_id", values="value", aggregate_function="first")
     systems = wide.columns[1:]
     if cell.height != wide.height * len(systems):
-        where = " ".join(cell.select(_CELL).row(0))
+        where = " ".join(name for name in cell.select(_CELL).row(0) if name)
         problem = "systems that were not scored on the same queries, each once"
         raise IntegrityError(where, problem, "score all systems of a cell on the same qrels")
     values = np.ascontiguousarray(wide.select(systems).to_numpy().T)

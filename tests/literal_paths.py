@@ -30,7 +30,9 @@ class Fault(NamedTuple):
 
 def faults(root: Path = ROOT) -> list[Fault]:
     """Return every fault of the library below `root`, sorted."""
-    files = (root / "workflow/lib/isotope").rglob("*.py")
+    library = (root / "workflow/lib/isotope").rglob("*.py")
+    plugins = (root / "workflow/plugins").rglob("*.py")
+    files = (*library, *(path for path in plugins if "tests" not in path.parts))
     return sorted(
         Fault(path.relative_to(root), line, call)
         for path in files
@@ -39,12 +41,16 @@ def faults(root: Path = ROOT) -> list[Fault]:
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    literal = {
+        node.func
+        for node in nodes
+        if isinstance(node, ast.Call) and "glob" in {keyword.arg for keyword in node.keywords}
+    }
+    for node in nodes:
         match node:
-            case ast.Attribute(value=ast.Name(id="pl"), attr=reader) if reader in WITHOUT:
-                yield node.lineno, f"pl.{reader}"
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="pl"), attr=reader)):
-                if reader in READERS and "glob" not in {keyword.arg for keyword in node.keywords}:
+            case ast.Attribute(value=ast.Name(id="pl"), attr=reader):
+                if reader in WITHOUT or (reader in READERS and node not in literal):
                     yield node.lineno, f"pl.{reader}"
             case _:
                 pass

@@ -10,7 +10,8 @@ from tests import literal_paths
     [
         ('pl.read_parquet("a")', ["pl.read_parquet"]),
         ("pl.scan_csv(path, **options)", ["pl.scan_csv"]),
-        ("pl.concat(map(pl.scan_ndjson, paths))", ["pl.scan_ndjson"]),
+        ("pl.concat(map(pl.read_parquet, paths))", ["pl.read_parquet"]),
+        ('pl.scan_ndjson("a")', ["pl.scan_ndjson"]),
         ('pl.read_ipc("a")', ["pl.read_ipc"]),
         ("pl.read_lines(path)", ["pl.read_lines"]),
         ('pl.read_parquet("a", glob=False)', []),

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.intake.tables import frame
@@ -26,7 +27,7 @@ def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
     """
     if facts is None:
         return _from_images(images)
-    urls = pl.read_parquet(images, columns=["image_id", "image_url"])
+    urls = pl.read_parquet(images, columns=["image_id", "image_url"], glob=False)
     return _from_facts(facts).join(urls, on="image_url")
 
 
@@ -75,10 +76,10 @@ def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
 
 
 def _from_images(images: Path) -> pl.DataFrame:
-    if "objects" not in pl.read_parquet_schema(images):
+    if "objects" not in pq.read_schema(images).names:
         remedy = "name a file under tabulate.facts.<collection>.objects"
         raise MissingColumn(images, "no column 'objects'", remedy)
-    rows = pl.read_parquet(images, columns=["image_id", "objects"]).explode("objects")
+    rows = pl.read_parquet(images, columns=["image_id", "objects"], glob=False).explode("objects")
     return rows.drop_nulls("objects").unnest("objects").with_row_index("row", 1)
 
 

@@ -112,8 +112,10 @@ def perturb_texts(  # noqa: PLR0913
         MissingFile: no dictionary.
     """
     dictionary = WordNet(find(wordnet))
-    judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
-    queries = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
+    judged = pl.read_parquet(qrels, glob=False).filter(pl.col("split") == split)
+    queries = pl.read_parquet(texts, columns=TEXTS.names, glob=False).join(
+        judged, on="text_id", how="semi"
+    )
     queries = queries.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
     colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary, settings)
     log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
@@ -270,7 +272,7 @@ def apart(first: str, second: str) -> float:
 
 
 def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
-    captions = pl.scan_parquet(images).select("image_id", _CAPTIONS)
+    captions = pl.scan_parquet(images, glob=False).select("image_id", _CAPTIONS)
     judged_captions = captions.join(judged.lazy(), on="image_id", how="semi").select(
         pl.col(_CAPTIONS).explode()
     )

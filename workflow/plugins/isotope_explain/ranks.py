@@ -180,11 +180,13 @@ def _first_rank(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -
 
 def _queries(inputs: Queries) -> pl.DataFrame:
     """Return text_id, perturbation and query_id, in the order that they are encoded in."""
-    return pl.read_parquet(inputs.perturbed, columns=["text_id", *_CHANGED]).sort("text_id")
+    return pl.read_parquet(inputs.perturbed, columns=["text_id", *_CHANGED], glob=False).sort(
+        "text_id"
+    )
 
 
 def _answers(inputs: Queries) -> pl.DataFrame:
-    qrels = pl.read_parquet(inputs.qrels)
+    qrels = pl.read_parquet(inputs.qrels, glob=False)
     relevant = qrels.filter(
         pl.col("split") == RunKey.from_path(inputs.run).split, pl.col("relevance") > 0
     )

@@ -61,7 +61,7 @@ def load_items(
     remedy = "run `snakemake --cores all score` with `judge` in the params"
     if not path.is_file():
         raise MissingFile(path, "no pool to judge", remedy)
-    pool = pl.read_parquet(path)
+    pool = pl.read_parquet(path, glob=False)
     words = {side: read_words(root, collection, side, _ids(pool, side)) for side in SIDES}
     return Items(pool, shuffled(pool, assessor, by_chance=by_chance), words)
 
@@ -127,7 +127,12 @@ def table_words(table: Path, side: str, ids: Sequence[str]) -> dict[str, dict[st
         raise MissingFile(table, "no such table", "run `snakemake --cores all collect`")
     columns, fields = _SIDES[side]
     key = id_column(side)
-    rows = pl.scan_parquet(table).filter(pl.col(key).is_in(ids)).select(key, *columns).collect()
+    rows = (
+        pl.scan_parquet(table, glob=False)
+        .filter(pl.col(key).is_in(ids))
+        .select(key, *columns)
+        .collect()
+    )
     return {row[key]: fields(row) for row in rows.iter_rows(named=True)}
 
 
@@ -215,7 +220,7 @@ class Pictures:
         """Find which shard has each of `ids`."""
         self._shards: dict[str, str] = {}
         if shards:
-            lazy = pl.scan_parquet(list(shards), include_file_paths="shard").select(
+            lazy = pl.scan_parquet(list(shards), include_file_paths="shard", glob=False).select(
                 "image_id", "shard"
             )
             self._shards = dict(lazy.filter(pl.col("image_id").is_in(ids)).collect().iter_rows())

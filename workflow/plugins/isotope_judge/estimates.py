@@ -103,15 +103,15 @@ def estimate_by_models(  # noqa: PLR0913
         IntegrityError: a model's grades that are not those of the pool.
         As `pool.read_sheets`.
     """
-    pooled = pl.read_parquet(pool)
+    pooled = pl.read_parquet(pool, glob=False)
     people = read_sheets(sheets, pooled) if sheets else nobody()
-    graded = Graded(pooled, pl.read_parquet(qrels), runs, people)
+    graded = Graded(pooled, pl.read_parquet(qrels, glob=False), runs, people)
     made_of = {system: Origin(*fields) for system, fields in origins.items()}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES if name != "scores"}
     scores: list[pl.DataFrame] = []
     progress = Progress("judges", total=len(grades))
     for path in grades:
-        of_model = pl.read_parquet(path)
+        of_model = pl.read_parquet(path, glob=False)
         _demand_pool(of_model, pooled, path)
         judge = Origin(*judges[of_model["judge"][0]])
         relations = {

@@ -84,7 +84,9 @@ def _crawled(pixels: Sequence[Path]) -> frozenset[str]:
     """Return the ids of all pictures that have pixels."""
     if not pixels:
         return frozenset()
-    return frozenset(pl.scan_parquet(list(pixels)).select("image_id").collect()["image_id"])
+    return frozenset(
+        pl.scan_parquet(list(pixels), glob=False).select("image_id").collect()["image_id"]
+    )
 
 
 def identity(spec: ModelJudge, grades: Sequence[int]) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def grade_pool(  # noqa: PLR0913
         IntegrityError: answers by another commit of the hub's model.
         MissingFile, TruncatedFile: as `prompts.read_items` and `pixels.iter_pixels`.
     """
-    pairs = pl.read_parquet(pool)
+    pairs = pl.read_parquet(pool, glob=False)
     if not pairs.height:
         raise EmptyTable(pool, "no pair to grade", "pool runs with hits")
     meanings = {int(grade): means for grade, means in scale.items()}

@@ -125,7 +125,7 @@ def read_csv(path: Path) -> pl.DataFrame:
         polars.exceptions.ComputeError, polars.exceptions.NoDataError: it is no such table.
     """
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    return pl.read_csv(path, infer_schema=False, separator=separator)
+    return pl.read_csv(path, infer_schema=False, separator=separator, glob=False)
 
 
 def grades_file(folder: Path, assessor: str) -> Path:

@@ -125,7 +125,7 @@ def _with_words(pool: pl.DataFrame, queries: pl.LazyFrame, documents: pl.LazyFra
 
 def described(table: Path, side: str, fields: Iterable[str]) -> pl.LazyFrame:
     """Return id and words of every text or image: its fields, once each, on one line."""
-    lazy = pl.scan_parquet(table)
+    lazy = pl.scan_parquet(table, glob=False)
     lists = [name for name, kind in lazy.collect_schema().items() if isinstance(kind, pl.List)]
     parts = [pl.col(f).list.join(" | ") if f in lists else pl.col(f) for f in fields]
     words = pl.concat_str(parts, separator=" | ", ignore_nulls=True)
@@ -186,7 +186,7 @@ def _read_sheet(path: Path) -> pl.DataFrame:
         return _read_lines(path)
     try:
         is_parquet = path.suffix.lower() == ".parquet"
-        table = pl.read_parquet(path) if is_parquet else read_csv(path)
+        table = pl.read_parquet(path, glob=False) if is_parquet else read_csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
         raise CorruptFile(
             path, f"not a sheet ({error})", "fill in the sheet as it was written"
@@ -286,9 +286,9 @@ def score_judged(  # noqa: PLR0913
     Raises:
         As `read_sheets`.
     """
-    pooled = pl.read_parquet(pool)
+    pooled = pl.read_parquet(pool, glob=False)
     grades = read_sheets(sheets, pooled, GRADES if scale is None else [*map(int, scale)])
-    graded = graded_qrels(grades, pooled, pl.read_parquet(qrels))
+    graded = graded_qrels(grades, pooled, pl.read_parquet(qrels, glob=False))
     tasks = {t: _judged(t, runs, graded, pooled) for t in graded["task"].unique().sort()}
     cell = {
         "collection": collection,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from isotope.core.errors import IntegrityError
 from isotope.core.grid import id_column
@@ -129,12 +130,12 @@ def read_items(
 def _pictures(
     table: Path, side: str, ids: Sequence[str], crawled: frozenset[str]
 ) -> dict[str, Picture]:
-    key, columns = id_column(side), pl.read_parquet_schema(table)
+    key, columns = id_column(side), pq.read_schema(table).names
     shown = "picture_id" if "picture_id" in columns else key if side == "images" else None
     if shown is None:
         return {}
     digest = pl.col("sha256") if "sha256" in columns and shown == key else pl.lit(None, pl.String)
-    rows = pl.scan_parquet(table).filter(pl.col(key).is_in(ids))
+    rows = pl.scan_parquet(table, glob=False).filter(pl.col(key).is_in(ids))
     pictures = rows.select(pl.col(key).alias("id"), picture=shown, digest=digest).collect()
     return {
         ident: Picture(picture, (content or picture) if picture in crawled else "")

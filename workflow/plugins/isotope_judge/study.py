@@ -113,7 +113,7 @@ def load(collection: str, name: str, params: Params, root: Path = Path()) -> She
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
     classes = [*handout.classes, *filter(None, [handout.alternative])]
-    rows = pl.read_parquet(path).to_dicts()
+    rows = pl.read_parquet(path, glob=False).to_dicts()
     return Sheet(name, classes, rows, handout.is_rated, handout.alternative)
 
 
@@ -138,7 +138,7 @@ def read_sheets(
         raise EmptyTable(", ".join(map(str, paths)), "nothing judged", "judge some rows first")
     beside = pl.col("classes").list.contains(alternative) & (pl.col("classes").list.len() > 1)
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
-    drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
+    drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"], glob=False)
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", IntegrityError)
     repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
     _refuse(repeated, "a failure that its assessor has judged before", IntegrityError)

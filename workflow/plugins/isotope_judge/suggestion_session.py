@@ -41,7 +41,7 @@ def open_suggestions(collection: str, assessor: str, params: Params) -> "Suggest
     if not path.is_file():
         remedy = "run `snakemake --cores all suggest` first"
         raise MissingFile(path, "no sheet of suggestions to judge", remedy)
-    rows = pl.read_parquet(path)
+    rows = pl.read_parquet(path, glob=False)
     if rows.is_empty():
         remedy = "see why in calibration.json beside it, or want less with suggest.precision"
         raise EmptyTable(path, "no suggestion to judge", remedy)

@@ -138,8 +138,8 @@ def _names(collected: Path, split: str, set_name: str) -> dict[str, dict[str, st
 
     Of a split with several of the challenge's sets they are those of `set_name`, if it is one.
     """
-    images = pl.scan_parquet(collected / "images.parquet").filter(split=split)
-    texts = pl.scan_parquet(collected / "texts.parquet").filter(split=split)
+    images = pl.scan_parquet(collected / "images.parquet", glob=False).filter(split=split)
+    texts = pl.scan_parquet(collected / "texts.parquet", glob=False).filter(split=split)
     if "source_split" in images.collect_schema():
         sets = images.select("source_split").unique().collect()["source_split"]
         chosen = pl.lit(set_name not in sets) | (pl.col("source_split") == set_name)

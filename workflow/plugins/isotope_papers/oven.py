@@ -19,9 +19,9 @@ def write_submission(run: Path, texts: Path, images: Path, out: Path) -> None:
     entity's `pred_entity_id` are as published. A question without a hit has an empty one.
     """
     split = RunKey.from_path(run).split
-    asked = pl.scan_parquet(images).filter(split=split)
+    asked = pl.scan_parquet(images, glob=False).filter(split=split)
     first = pl.scan_parquet(run, glob=False).filter(rank=1).select("query_id", "doc_id")
-    entities = pl.scan_parquet(texts).select("text_id", "source_text_id")
+    entities = pl.scan_parquet(texts, glob=False).select("text_id", "source_text_id")
     answered = (
         asked.select("image_id", data_id=pl.coalesce("source_image_id", "image_id"))
         .join(first, left_on="image_id", right_on="query_id", how="left")

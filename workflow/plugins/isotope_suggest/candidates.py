@@ -126,7 +126,9 @@ def find_candidates(  # noqa: PLR0913, PLR0915
         log.warning("no index of BM25: no candidates by captions")
     if image_vectors:
         pictures = Encoded.load(image_vectors, image_ids)
-        pictures.demand(pl.scan_parquet(images).select("image_id").collect()["image_id"])
+        pictures.demand(
+            pl.scan_parquet(images, glob=False).select("image_id").collect()["image_id"]
+        )
         sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, depth))
     else:
         log.warning("no vectors: no candidates by them")
@@ -181,10 +183,10 @@ class _ByPages:
     def beside(self, hits: Sequence[pl.DataFrame], ids: pl.Series) -> pl.DataFrame:
         """Return CANDIDATES of some sections, with the hits of other sources."""
         tables = [between(table.lazy(), ids) for table in hits]
-        tables += [between(pl.scan_parquet(table), ids) for table in self.pictures]
+        tables += [between(pl.scan_parquet(table, glob=False), ids) for table in self.pictures]
         joined = union_of(tables)
         for path in self.names:
-            names = between(pl.scan_parquet(path), ids).collect()
+            names = between(pl.scan_parquet(path, glob=False), ids).collect()
             joined = with_names(joined, names, said_of(self.images, joined["image_id"]))
         return joined.select(CANDIDATES.names)
 
@@ -229,7 +231,7 @@ class _ByWords:
 
     def __call__(self, ids: pl.Series, folder: Path) -> pl.DataFrame:
         some = folder / "texts.parquet"
-        between(pl.scan_parquet(self._texts), ids).sink_parquet(some)
+        between(pl.scan_parquet(self._texts, glob=False), ids).sink_parquet(some)
         # The language matters to captions only.
         read = self._words
         words = lucene.contents(

@@ -136,8 +136,8 @@ def _read(
     origins: Origins,
     spec: Publishing,
 ) -> _Tables:
-    sections = pl.read_parquet(about[0], columns=list(_SECTIONS))
-    pictures, qrels = pl.read_parquet(about[1]), pl.read_parquet(about[2])
+    sections = pl.read_parquet(about[0], columns=list(_SECTIONS), glob=False)
+    pictures, qrels = pl.read_parquet(about[1], glob=False), pl.read_parquet(about[2], glob=False)
     likeness = Likeness(pictures, *shards[1:])
     filters = Filters(
         pictures,
@@ -283,7 +283,9 @@ def _joined(shown: pl.DataFrame, about: Described) -> pl.DataFrame:
 
 def _rows(table: Path, columns: Sequence[str], ids: pl.Series) -> pl.DataFrame:
     wanted_ids = ids.unique().to_frame().lazy()
-    wanted = pl.scan_parquet(table).select(columns).join(wanted_ids, on=ids.name, how="semi")
+    wanted = (
+        pl.scan_parquet(table, glob=False).select(columns).join(wanted_ids, on=ids.name, how="semi")
+    )
     return wanted.collect(engine="streaming")
 
 
@@ -312,8 +314,8 @@ def _row_of(row: Mapping[str, Any], words: Words) -> dict[str, Any]:
 
 def _captions(images: Path) -> Iterator[list[str]]:
     """Yield the captions of pictures, of many those of every n-th."""
-    rows = pl.scan_parquet(images).select(CAPTION_FIELDS)
-    count = pl.scan_parquet(images).select(pl.len()).collect().item()
+    rows = pl.scan_parquet(images, glob=False).select(CAPTION_FIELDS)
+    count = pl.scan_parquet(images, glob=False).select(pl.len()).collect().item()
     for fields in rows.gather_every(1 + count // _MOST_CAPTIONED).collect().iter_rows():
         yield [caption for field in fields for caption in field or ()]
 

@@ -86,12 +86,14 @@ def frozen_suggestions(
     scored: Path, feed: Path, sections: Path, images: Path, *, most: int
 ) -> pl.DataFrame:
     """Return what was suggested for open sections: columns of SCORED, the page, and the file."""
-    opened = pl.scan_parquet(sections).filter(role="open").select("text_id", *_PAGE)
+    opened = pl.scan_parquet(sections, glob=False).filter(role="open").select("text_id", *_PAGE)
     columns = ["system", *_KEY, "rank", "probability", "kind"]
-    first = pl.scan_parquet(scored).filter(pl.col("rank") <= most).select(columns)
-    published = pl.scan_parquet(feed).with_columns(system=pl.lit(PUBLISHED)).select(columns)
+    first = pl.scan_parquet(scored, glob=False).filter(pl.col("rank") <= most).select(columns)
+    published = (
+        pl.scan_parquet(feed, glob=False).with_columns(system=pl.lit(PUBLISHED)).select(columns)
+    )
     rows = pl.concat([first, published]).join(opened, on="text_id").collect()
-    urls = pl.scan_parquet(images).select("image_id", "image_url")
+    urls = pl.scan_parquet(images, glob=False).select("image_id", "image_url")
     named = urls.join(rows.lazy().select("image_id").unique(), on="image_id", how="semi").collect()
     files = named.with_columns(file=_file(pl.col("image_url"))).drop("image_url")
     return rows.join(files, on="image_id", how="left")
@@ -255,8 +257,8 @@ def write_delta(  # noqa: PLR0913
     lacks, those are taken up whose section now shows the file (`placed`, of the later snapshot),
     and all others are withdrawn.
     """
-    earlier, current = (pl.read_parquet(path) for path in (before_feed, feed))
-    tables = [pl.scan_parquet(path) for path in (before_sections, sections)]
+    earlier, current = (pl.read_parquet(path, glob=False) for path in (before_feed, feed))
+    tables = [pl.scan_parquet(path, glob=False) for path in (before_sections, sections)]
     page_tables = [
         table.join(rows.lazy().select("text_id"), on="text_id", how="semi").select(_PAGE)
         for table, rows in zip(tables, (earlier, current), strict=True)

@@ -120,8 +120,8 @@ def _batches_of(
     for i, path in shards:
         ids = frozenset[str]()
         if path.is_file():
-            shown = pl.scan_parquet(names).select(image_id="picture_id")
-            shard_rows = pl.scan_parquet(path).select("image_id")
+            shown = pl.scan_parquet(names, glob=False).select(image_id="picture_id")
+            shard_rows = pl.scan_parquet(path, glob=False).select("image_id")
             shown_ids = shard_rows.join(shown, on="image_id", how="semi").collect()["image_id"]
             ids = frozenset[str](shown_ids.to_list()) - repeated(path, all_shards)
         yield i, []

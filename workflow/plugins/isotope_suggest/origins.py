@@ -28,7 +28,7 @@ class Origins(Section):
 
 
 def _of_source(file: Path, language: str, union: bool) -> pl.LazyFrame:
-    rows = pl.scan_parquet(file)
+    rows = pl.scan_parquet(file, glob=False)
     names = rows.collect_schema().names()
     ids = pl.format("{}-{}", pl.lit(language), "text_id") if union else pl.col("text_id")
     id_column = [ids.alias("text_id")] if "text_id" in names else []

@@ -60,7 +60,7 @@ def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
     """
     judged = (pl.col("role") == "judged") & pl.col("split").is_in(HIDDEN_SPLITS)
     is_open = (pl.col("role") == "open") & (pl.col("probability") >= ought)
-    rows = pl.scan_parquet(sections).filter(judged | is_open)
+    rows = pl.scan_parquet(sections, glob=False).filter(judged | is_open)
     return rows.select("text_id", "language", "page_id", "role").sort("text_id").collect()
 
 
@@ -84,7 +84,7 @@ def write_relations(
     columns = ("text_id", "page_id", "language", "place", "heading", "links", "languages")
     outlines.select(columns).sink_parquet(written["outlines"])
     placed = origins.parsed(inputs.placed)
-    pictures = placed.join(pl.scan_parquet(files), on="file")
+    pictures = placed.join(pl.scan_parquet(files, glob=False), on="file")
     shown = pictures.select("text_id", "page_id", "language", "image_id", "origin")
     shown.sink_parquet(written["placed"])
     _redirects(inputs.redirects, origins).sink_parquet(written["redirects"])
@@ -103,7 +103,7 @@ def write_relations(
 
 def _write_files(images: Path, out: Path) -> None:
     """Write file and image_id of every picture; of two with a file's name the smaller id counts."""
-    rows = pl.scan_parquet(images).select("image_id", "image_url")
+    rows = pl.scan_parquet(images, glob=False).select("image_id", "image_url")
     names = pl.col("image_url").map_elements(_names, return_dtype=pl.List(pl.String))
     named = rows.with_columns(file=names).explode("file").drop_nulls("file")
     first = named.group_by("file").agg(pl.col("image_id").min()).sort("file")
@@ -146,13 +146,19 @@ def _write_entities(
     if not tables:
         return {}
     paths = {name: folder / f"{name}.parquet" for name in ("entities", "depictions")}
-    rows = pl.concat([pl.scan_parquet(p).with_columns(language=pl.lit(c)) for c, p in tables])
+    rows = pl.concat(
+        [pl.scan_parquet(p, glob=False).with_columns(language=pl.lit(c)) for c, p in tables]
+    )
     key = ["language", "page_title", "item"]
     category = pl.concat_list("category").list.drop_nulls()
     names = pl.col("names").list.concat(category).list.unique(maintain_order=True)
     rows.select(*key, names).sink_parquet(paths["entities"])
     pictures = rows.select(*key, file="pictures").explode("file").drop_nulls("file")
-    shown = pictures.join(pl.scan_parquet(files), on="file").select(*key, "image_id").unique()
+    shown = (
+        pictures.join(pl.scan_parquet(files, glob=False), on="file")
+        .select(*key, "image_id")
+        .unique()
+    )
     shown.sort(*key, "image_id").sink_parquet(paths["depictions"])
     return paths
 

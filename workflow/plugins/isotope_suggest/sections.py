@@ -84,7 +84,7 @@ def learn_pages(traits: Path, most: int = LEARNED) -> tuple[Ought, pl.DataFrame]
     Raises:
         EmptyTable: as `ought.learn`.
     """
-    training = pl.scan_parquet(traits).filter(pl.col("page_split") == "train")
+    training = pl.scan_parquet(traits, glob=False).filter(pl.col("page_split") == "train")
     count = training.select(pl.len()).collect().item()
     share = min(1.0, most / max(count, 1))
     rows = training.filter(pl.col("draw") < share).collect()
@@ -122,8 +122,12 @@ def _check_outlined(traits: Path, texts: Path, outlines: Sequence[Path]) -> None
     """Refuse texts of which the outlines have no row."""
     missing = store.rows_in(texts) - store.rows_in(traits)
     if missing:
-        described = pl.scan_parquet(traits).select("text_id")
-        lost = pl.scan_parquet(texts).select("text_id").join(described, on="text_id", how="anti")
+        described = pl.scan_parquet(traits, glob=False).select("text_id")
+        lost = (
+            pl.scan_parquet(texts, glob=False)
+            .select("text_id")
+            .join(described, on="text_id", how="anti")
+        )
         first = lost.select(pl.col("text_id").min()).collect().item()
         where = ", ".join(str(file) for file in outlines)
         problem = f"no row of {missing} of the collection's texts, the first {first}"

@@ -120,10 +120,12 @@ def write_sheet(  # noqa: PLR0913
 
     It shows neither probability nor reasons, which would tell assessors what to say.
     """
-    chosen = drawn(pl.read_parquet(feed), most, seed)
-    words = pl.scan_parquet(texts).join(chosen.lazy().select("text_id"), on="text_id", how="semi")
+    chosen = drawn(pl.read_parquet(feed, glob=False), most, seed)
+    words = pl.scan_parquet(texts, glob=False).join(
+        chosen.lazy().select("text_id"), on="text_id", how="semi"
+    )
     section = pl.col("context_section_description")
-    captions = pl.scan_parquet(images).join(
+    captions = pl.scan_parquet(images, glob=False).join(
         chosen.lazy().select("image_id"), on="image_id", how="semi"
     )
     all_captions = pl.concat_list(pl.col(c).fill_null([]) for c in CAPTION_FIELDS)

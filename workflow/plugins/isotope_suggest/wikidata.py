@@ -40,7 +40,8 @@ def depict(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path
 def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path:
     """Make a table in `folder`: text_id, and the `names` that Wikidata has for its page."""
     asked, titles, entities = (
-        pl.scan_parquet(cast("Path", relations[name])) for name in ("asked", "titles", "entities")
+        pl.scan_parquet(cast("Path", relations[name]), glob=False)
+        for name in ("asked", "titles", "entities")
     )
     page = ["language", "page_id"]
     of_titles = entities.rename({"page_title": "link"}).drop_nulls("link")
@@ -54,7 +55,9 @@ def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path
 def said_of(images: Path, ids: pl.Series) -> pl.DataFrame:
     """Return image_id and `said` of some pictures: words of file and captions, without case."""
     asked = ids.unique().alias("image_id").to_frame().lazy()
-    all_images = pl.scan_parquet(images).select("image_id", "image_url", *CAPTION_FIELDS)
+    all_images = pl.scan_parquet(images, glob=False).select(
+        "image_id", "image_url", *CAPTION_FIELDS
+    )
     rows = all_images.join(asked, on="image_id", how="semi").collect(engine="streaming")
     files = rows["image_url"].str.split("/").list.last()
     named = files.map_elements(decoded_name, return_dtype=pl.String)

@@ -83,7 +83,7 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
         EmptyTable: no run at all.
         As `core.runs.read_run` and `read_trec_run`: a damaged run, with its row.
     """
-    scores, runs = pl.read_parquet(subject.scores), subject.runs()
+    scores, runs = pl.read_parquet(subject.scores, glob=False), subject.runs()
     if not runs:
         raise EmptyTable(subject.folder, "no run", "search, or release the collection again")
     comparison = _Comparison(scores, runs)

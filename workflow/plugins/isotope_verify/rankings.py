@@ -170,7 +170,9 @@ def _read(path: Path) -> pl.DataFrame:
         return _nothing()
     schema = {**_FORM, "score": pl.Float64(), "tag": pl.String()}
     plain: dict[str, Any] = {"separator": " ", "has_header": False, "quote_char": None}
-    return pl.read_csv(path, schema=schema, **plain).select("query_id", "doc_id", "score")
+    return pl.read_csv(path, schema=schema, **plain, glob=False).select(
+        "query_id", "doc_id", "score"
+    )
 
 
 def _compare(check: Check, search: _Search, recomputed: pl.DataFrame) -> None:

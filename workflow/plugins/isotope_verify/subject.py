@@ -152,8 +152,14 @@ class Built:
     def runs(self) -> dict[Run, Path]:
         """The judged runs: all that were scored, so none of a split without any judgement."""
         top = self.folder / "results/search" / self.name
-        judged = {*pl.read_parquet(_demand_file(self.table("qrels")), columns=["split"])["split"]}
-        scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
+        judged = {
+            *pl.read_parquet(_demand_file(self.table("qrels")), columns=["split"], glob=False)[
+                "split"
+            ]
+        }
+        scored = (
+            pl.scan_parquet(self.scores, glob=False).select("system").unique().collect()["system"]
+        )
         paths = sorted(path for path in top.glob("*/*/*/*.parquet") if WITHHELD not in path.parts)
         runs = ((RunKey.from_path(path), path.stem, path) for path in paths if path.stem in scored)
         return {(cell, system): path for cell, system, path in runs if cell.split in judged}
@@ -165,13 +171,15 @@ class Built:
     def qrels(self, cell: RunKey) -> pl.DataFrame:
         """The judgements of a split, in the direction of the task."""
         query, doc = id_columns(cell.task)
-        qrels = pl.read_parquet(_demand_file(self.table("qrels"))).filter(split=cell.split)
+        qrels = pl.read_parquet(_demand_file(self.table("qrels")), glob=False).filter(
+            split=cell.split
+        )
         return qrels.select(query_id=query, doc_id=doc, relevance="relevance")
 
     def tests(self) -> pl.DataFrame:
         """The tests between systems."""
         path = self.folder / f"results/score/{self.name}.significance.parquet"
-        return pl.read_parquet(_demand_file(path)).drop("collection")
+        return pl.read_parquet(_demand_file(path), glob=False).drop("collection")
 
     def entries(self) -> dict[str, SystemKind]:
         """The systems of the params, on this collection."""
@@ -272,7 +280,7 @@ class Release:
 
     def _rows(self, side: str, split: str) -> pl.DataFrame:
         """The rows of a split, without pictures."""
-        rows = pl.scan_parquet(_demand_file(self.folder / side / f"{split}.parquet"))
+        rows = pl.scan_parquet(_demand_file(self.folder / side / f"{split}.parquet"), glob=False)
         return rows.drop("image", strict=False).with_columns(split=pl.lit(split)).collect()
 
     def _is_as_lines(self, side: str, fields: list[str]) -> bool:
@@ -310,7 +318,7 @@ def _csv(path: Path, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
         CorruptFile: no such table, or a number that is none.
     """
     try:
-        return pl.read_csv(path, schema_overrides=dict(kinds), infer_schema=False)
+        return pl.read_csv(path, schema_overrides=dict(kinds), infer_schema=False, glob=False)
     except pl.exceptions.PolarsError as error:
         problem = f"no table of numbers ({str(error).partition(chr(10))[0]})"
         raise CorruptFile(path, problem, "release it again, or fetch it again") from error

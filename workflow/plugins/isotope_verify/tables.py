@@ -47,7 +47,7 @@ class Numbers:
 
     def __init__(self, scores: Path) -> None:
         """Read schemas.score.SCORES."""
-        self._scores = pl.read_parquet(scores).drop("collection")
+        self._scores = pl.read_parquet(scores, glob=False).drop("collection")
 
     @cached_property
     def means(self) -> dict[tuple[str, ...], float]:

@@ -134,7 +134,7 @@ def _again(
     table = built.table("texts") if is_text else built.folder / model.image_table(built.name)
     some, key = folder / "some.parquet", id_column(encoded.side)
     inside = pl.col(key).is_in(pl.Series(chosen).implode())
-    pl.scan_parquet(table).filter(inside).sink_parquet(some)
+    pl.scan_parquet(table, glob=False).filter(inside).sink_parquet(some)
     files = Files(folder / "vectors.npy", folder / "ids.parquet")
     if is_text:
         encode_texts(some, encoded.encoding, files, model.key("fields"))

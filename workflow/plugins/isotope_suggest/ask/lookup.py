@@ -75,7 +75,10 @@ class PictureTable:
                 rows = rows.rechunk()
                 rows.write_ipc(pictures, compression="uncompressed", record_batch_size=len(rows))
                 counts.write_ipc(folder / _WORDS, compression="uncompressed")
-        return cls(*(pl.read_ipc(cached / name) for name in (_PICTURES, _WORDS)), stops=stops)
+        return cls(
+            *(pl.scan_ipc(cached / name, glob=False).collect() for name in (_PICTURES, _WORDS)),
+            stops=stops,
+        )
 
     def __len__(self) -> int:
         """Return how many pictures there are."""
@@ -159,7 +162,7 @@ def _state(files: Iterable[Path]) -> str:
 def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     language = {"language": sources.captions}
     images = sql.query(_SHOWN_IMAGES, {"images": sources.images}, language)
-    descriptions = pl.read_parquet(described) if described.is_file() else _EMPTY
+    descriptions = pl.read_parquet(described, glob=False) if described.is_file() else _EMPTY
     rows = (images if images is not None else pl.DataFrame()).join(
         descriptions, on="image_id", how="left", maintain_order="left"
     )
@@ -177,8 +180,8 @@ def _joined(sources: Sources, described: Path) -> pl.DataFrame:
 
 def _titles(sources: Sources, pictures: pl.DataFrame) -> pl.DataFrame:
     """Return image_id and titles: the pages that show a picture, or that are judged to."""
-    texts = pl.read_parquet(sources.texts, columns=list(_TITLES))
-    qrels = pl.read_parquet(sources.qrels, columns=["text_id", "image_id"])
+    texts = pl.read_parquet(sources.texts, columns=list(_TITLES), glob=False)
+    qrels = pl.read_parquet(sources.qrels, columns=["text_id", "image_id"], glob=False)
     judged = qrels.join(texts, on="text_id").select("image_id", "page_title")
     title_tables = [judged]
     if len(pictures) and sources.placed:
@@ -198,7 +201,7 @@ class TextTable:
 
     def __init__(self, texts: Path) -> None:
         """Take the table, which is in the order of its ids."""
-        self._texts = pl.scan_parquet(texts)
+        self._texts = pl.scan_parquet(texts, glob=False)
 
     def rows(self, ids: Sequence[str], *columns: str) -> dict[str, Mapping[str, Any]]:
         """Return some columns of those of `ids` that are there, by text_id."""

@@ -28,7 +28,7 @@ class OpenSections:
         path = self._sources.results / "feed.parquet"
         if not path.is_file():
             return pl.DataFrame(FEED.empty_table()).select(_ANSWERED)
-        return pl.read_parquet(path, columns=list(_ANSWERED))
+        return pl.read_parquet(path, columns=list(_ANSWERED), glob=False)
 
     def chances(self, image_id: str) -> dict[str, tuple[float, float, float]]:
         """Return, for each section for which the feed has a picture, probability, low and high."""
@@ -43,9 +43,14 @@ class OpenSections:
         path = self._sources.results / "sections.parquet"
         mine = pl.col("text_id").is_in(text_ids.implode())
         if path.is_file():
-            open_rows = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
+            open_rows = pl.scan_parquet(path, glob=False).filter(mine & (pl.col("role") == _OPEN))
             return set(open_rows.select("text_id").collect()["text_id"])
-        judged = pl.scan_parquet(self._sources.qrels).filter(mine).select("text_id").collect()
+        judged = (
+            pl.scan_parquet(self._sources.qrels, glob=False)
+            .filter(mine)
+            .select("text_id")
+            .collect()
+        )
         return set(text_ids) - set(judged["text_id"])
 
     def listed(
@@ -104,7 +109,7 @@ class OpenSections:
         if not path.is_file():
             problem = "the phase suggest was not run, which says what sections lack a picture"
             raise MissingFile(path, problem, "run `snakemake --cores all suggest`")
-        open_rows = pl.scan_parquet(path).filter(pl.col("role") == _OPEN)
+        open_rows = pl.scan_parquet(path, glob=False).filter(pl.col("role") == _OPEN)
         counts = self._feed.lazy().group_by("text_id").len("suggestions")
         rows = open_rows.select("text_id", "probability").join(counts, on="text_id", how="left")
         ordered = rows.sort("probability", "text_id", descending=[True, False])

@@ -67,10 +67,10 @@ class LiveRanker:
         described = self._pictures.frame.select(PICTURE_KINDS.names)
         folder = sources.results / "sections.parquet"
         nothing = pl.DataFrame(SECTION_ROLES.empty_table()).select(_SECTIONS)
-        self._sections = pl.scan_parquet(folder) if folder.is_file() else nothing.lazy()
+        self._sections = pl.scan_parquet(folder, glob=False) if folder.is_file() else nothing.lazy()
         likeness = Likeness(described, sources.vectors("images"), sources.vector_ids("images"))
         tables: dict[str, Any] = {
-            "qrels": pl.read_parquet(sources.qrels),
+            "qrels": pl.read_parquet(sources.qrels, glob=False),
             "rejections": rejections(sources.judgements),
             "likeness": likeness,
             "spec": sources.asked,

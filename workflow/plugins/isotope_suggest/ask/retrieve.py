@@ -147,7 +147,7 @@ class Retriever:
         """
         path = self._sources.results / "candidates.parquet"
         if path.is_file():
-            candidates = pl.scan_parquet(path).filter(pl.col("text_id") == text_id)
+            candidates = pl.scan_parquet(path, glob=False).filter(pl.col("text_id") == text_id)
             # An earlier isotope knew fewer sources.
             rows = union_of([candidates])
             if len(rows):

@@ -161,18 +161,19 @@ def write_page(  # noqa: PLR0913
     """
     learned = json.loads(calibration.read_text("utf-8"))
     about = {
-        "scored": pl.scan_parquet(scored),
-        "sections": pl.scan_parquet(sections),
-        "qrels": pl.scan_parquet(qrels),
-        "rejected": pl.scan_parquet(rejected),
+        "scored": pl.scan_parquet(scored, glob=False),
+        "sections": pl.scan_parquet(sections, glob=False),
+        "qrels": pl.scan_parquet(qrels, glob=False),
+        "rejected": pl.scan_parquet(rejected, glob=False),
     }
-    shown = pl.read_parquet(feed)
-    followed = pl.concat([pl.DataFrame(TAKEN_UP.empty_table()), *map(pl.read_parquet, taken_up)])
-    hashes = pl.read_parquet(pictures, columns=["image_id", "hash"])
+    shown = pl.read_parquet(feed, glob=False)
+    tables = (pl.read_parquet(path, glob=False) for path in taken_up)
+    followed = pl.concat([pl.DataFrame(TAKEN_UP.empty_table()), *tables])
+    hashes = pl.read_parquet(pictures, columns=["image_id", "hash"], glob=False)
     likeness = Likeness(hashes, image_vectors, image_ids)
-    people = verdicts.read_verdicts(judgements), pl.read_parquet(sheet)
+    people = verdicts.read_verdicts(judgements), pl.read_parquet(sheet, glob=False)
     page_exhibits = exhibits(about, (shown, followed), learned, likeness, people, seed, most)
-    page_exhibits.tables["ought"] = quality(pl.read_parquet(sections))
+    page_exhibits.tables["ought"] = quality(pl.read_parquet(sections, glob=False))
     page_exhibits.tables["features"] = importances(ought).head(_EXAMPLES)
     chosen = examples(texts, images, (shown, followed), pixels, seed)
     with ExitStack() as stack:
@@ -315,7 +316,7 @@ def examples(
     feed, followed = suggested
     chosen = verdicts.drawn(feed, _EXAMPLES, seed)
     ids, shown = chosen["text_id"], chosen["image_id"].unique().sort().to_list()
-    words = pl.scan_parquet(texts).filter(pl.col("text_id").is_in(ids.implode()))
+    words = pl.scan_parquet(texts, glob=False).filter(pl.col("text_id").is_in(ids.implode()))
     descriptions = words.select("text_id", "context_section_description").collect()
     by_id = dict(descriptions.iter_rows())
     drawn = thumbnails(pixels, shown, _SIDE_PX) if shown else {}

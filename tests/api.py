@@ -15,8 +15,10 @@ Qrels = dict[str, dict[str, int]]
 
 
 def run_examples(name: str, names: Mapping[str, Any]) -> doctest.TestResults:
-    """Run the examples of a public name, which may use some `names`; print what differs."""
-    examples = doctest.DocTestFinder(recurse=False).find(defined(name), name, globs=dict(names))
+    """Run the examples of a public name, and of its methods; they may use some `names`."""
+    promised = defined(name)
+    finder = doctest.DocTestFinder(recurse=isinstance(promised, type))
+    examples = finder.find(promised, name, globs=dict(names))
     runner = doctest.DocTestRunner()
     for example in examples:
         runner.run(example)

@@ -146,13 +146,19 @@ def test_a_docstring_says_what_goes_in_and_comes_out_what_fails_and_by_whom(name
 def test_a_class_says_what_it_holds(name):
     cls = defined(name)
     text = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
-    names = re.findall(r"^    (\w+): ", text, re.MULTILINE)
+    attributes, _, origin = text.partition("\nSource: ")
+    names = re.findall(r"^    (\w+): ", attributes, re.MULTILINE)
+    assert "\nExamples:\n" in origin
     assert names == [*cls.__dataclass_fields__]
     assert hasattr(cls, "_repr_html_")
+    methods = [method for name, method in vars(cls).items() if name[0] != "_" and callable(method)]
+    for method in methods:
+        for part in ("Raises:\n", "Examples:\n"):
+            assert part in (inspect.getdoc(method) or ""), method
 
 
 # Those of plug-ins are run beside them.
-@pytest.mark.parametrize("name", sorted({*FUNCTIONS} - {"suggest", "verify"}))
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *CLASSES} - {"suggest", "verify"}))
 def test_an_example_runs(name, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     names = {"example": request.getfixturevalue("example")} if name == "catalog" else {}

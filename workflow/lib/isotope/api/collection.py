@@ -33,6 +33,15 @@ class Collection:
         texts: A row a text: text_id, split, `text` (what BM25 reads of it), and what else is known.
         images: A row an image: image_id, split, `text` (its captions), and what else is known.
         qrels: A row a judged pair: text_id, image_id, relevance (Int32), split.
+
+    Source: Yang et al., AToMiC, SIGIR 2023, section 3 (tasks, splits and settings).
+
+    Examples:
+        >>> import isotope
+        >>> rows = {"image": ["a.jpg", "b.jpg"], "text": ["a red boat", "two dogs"]}
+        >>> flickr = isotope.read_collection(rows, name="flickr")
+        >>> flickr.name, flickr.images.height, flickr.qrels["relevance"].to_list()
+        ('flickr', 2, [1, 1])
     """
 
     name: str
@@ -53,6 +62,12 @@ class Collection:
         Raises:
             BadArgument: another task.
             EmptyTable: a split without judgements.
+
+        Examples:
+            >>> import isotope
+            >>> pairs = isotope.read_collection({"image": ["a.jpg"], "text": ["a boat"]}, name="x")
+            >>> pairs.judgements("m2t").rows()
+            [('a.jpg', '1', 1)]
         """
         query, doc = id_columns(_task(task))
         qrels = self.qrels.filter(pl.col("split") == split)
@@ -66,6 +81,12 @@ class Collection:
 
         Raises:
             As `judgements`.
+
+        Examples:
+            >>> import isotope
+            >>> pairs = isotope.read_collection({"image": ["a.jpg"], "text": ["a boat"]}, name="x")
+            >>> pairs.queries("t2m").rows()
+            [('1', 'a boat')]
         """
         asked = self.judgements(task, split)["query_id"].unique()
         rows = self._side(query_side(task))
@@ -84,6 +105,12 @@ class Collection:
 
         Raises:
             BadArgument: another task or setting.
+
+        Examples:
+            >>> import isotope
+            >>> pairs = isotope.read_collection({"image": ["a.jpg"], "text": ["a boat"]}, name="x")
+            >>> pairs.documents("t2m")["id"].to_list()
+            ['a.jpg']
         """
         if setting not in ("small", "base", "large"):
             raise BadArgument("setting", f"{setting!r}", "name small, base or large")

@@ -30,6 +30,15 @@ class Suggestions:
             width and height (px, 0 where unknown), is_free. Of sections: text_id, page_title,
             section_title, page_url, text, probability, low, high, reasons, is_open (it shows none).
         notes: Sentences on how far they can be trusted.
+
+    Source: docs/suggest.md.
+
+    Examples:
+        >>> import isotope, polars
+        >>> answers = polars.DataFrame({"image_id": ["a", "b"], "probability": [0.75, 0.25]})
+        >>> found = isotope.Suggestions(answers, notes=["Calibrated on 3,000 sections."])
+        >>> found.answers.filter(polars.col("probability") > 0.5)["image_id"].to_list()
+        ['a']
     """
 
     answers: pl.DataFrame
@@ -56,6 +65,17 @@ class Verification:
             numbers above 1 a relative one), tolerance.
         differences: A row a difference that is kept: name, cell, published, recomputed.
         skipped: A row a reason why something was not compared: name, reason, count.
+
+    Source: docs/verify.md.
+
+    Examples:
+        >>> import isotope, polars
+        >>> checks = polars.DataFrame({"name": ["means"], "compared": [40], "different": [0]})
+        >>> done = isotope.Verification("toy", True, checks, polars.DataFrame(), polars.DataFrame())
+        >>> print(done, end="")
+        toy: confirmed
+        name   compared  different
+        means        40          0
     """
 
     collection: str

@@ -119,6 +119,16 @@ class Summary:
         tests: What `compare` returns; empty for one system.
         level: Share of the resampled means that lie in an interval.
         alpha: A difference is significant where p_bonferroni is below it.
+
+    Source: Yang et al., AToMiC, SIGIR 2023, table 3 (letters and Bonferroni's correction).
+
+    Examples:
+        >>> import isotope
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+        >>> run = {query: {"d2": 2.0, "d1": 1.0} for query in qrels}
+        >>> summary = isotope.summarise(isotope.score(run, qrels, "MRR@10"))
+        >>> summary.means.select("system", "queries", "mean").rows(), summary.tests.height
+        ([('run', 2, 0.5)], 0)
     """
 
     means: pl.DataFrame

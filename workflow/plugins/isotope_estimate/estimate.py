@@ -36,7 +36,7 @@ PHASES = (
     *("tabulate", NOT_IN_ALL),
 )
 _ASKED = {"acquire": ("file", "byte of a server"), "crawl": ("request", "byte fetched")}
-_OF_MODELS = ("name", "of", "dim", "context", "tokens", "images", "pixels", "recipe")
+_OF_MODELS = ("name", "of", "dim", "context", "images", "pixels", "recipe")
 # Names of checkpoints in which one tower reads texts, and another one pictures.
 _TOWERS = re.compile(r"vit-|clip|siglip|blip", re.IGNORECASE)
 
@@ -292,7 +292,7 @@ def models_of(params: Params) -> dict[str, Model]:
         weights = checkpoint.parameters if checkpoint else figure("weights", name)
         weights = reranker_sizes.weights(fields["name"]) if entry.reranks else weights
         dim = fields["dim"] or (checkpoint.dim if checkpoint else figure("dim", name))
-        most = fields["context"] or fields["tokens"] or figure("tokens.most", name)
+        most = fields["context"] or figure("tokens.most", name)
         tokens = {side: min(figure(f"tokens.{side}"), most) for side in SIDES}
         if (fields["images"] or "pixels") == "pixels":
             pixels = (fields["pixels"] or math.inf) / 1_024

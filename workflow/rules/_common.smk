@@ -30,6 +30,7 @@ from isotope.plan.shards import PART, pieces
 from isotope.plan.diff import CHANGES, FOLDER as DIFF
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
 from isotope.plan.systems import ANSWERED, RUN, only
+from isotope.tabulate.runs import OVERLAP
 from isotope.tabulate.table import FORMS
 
 EXTERNAL = resolve.discover()

@@ -41,7 +41,7 @@ use rule job as tabulate_largest_pool with:
         measures=plan.params.score.measures,
         depth=plan.params.search.depth,
         positives=lambda w: collections[w.collection].entry.has_entities,
-        overlap=plan.params.tabulate.overlap,
+        overlap=OVERLAP,
 
 
 # The questions that a system has answered: an official scorer may leave out the others.

@@ -17,6 +17,7 @@ from transformers import (
 from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
 from isotope.encode.metadata import write_summaries
+from isotope.models import transformers
 from isotope.params.summary import Summary
 from isotope.schemas.collect import IMAGES
 
@@ -39,6 +40,12 @@ def images(tmp_path) -> Path:
     ]
     store.write_rows(rows, tmp_path / "images.parquet", IMAGES)
     return tmp_path / "images.parquet"
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch) -> None:
+    monkeypatch.setattr(transformers, "TOKENS", 5)
+    monkeypatch.setattr(transformers, "BEAMS", 2)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +93,7 @@ def test_a_ready_table_gives_one_caption_an_image(images, tmp_path):
 
 
 def test_a_model_summarises_each_images_captions_and_does_so_again(images, folder, tmp_path):
-    spec = {"name": folder, "tokens": 5, "beams": 2}
+    spec = {"name": folder}
     for name in ("one", "again"):
         out = tmp_path / f"{name}.parquet"
         write_summaries(
@@ -104,7 +111,7 @@ def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly
     """Section 3.2: "a shorter version of the corpus", as transformers itself writes it."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model: Any = T5ForConditionalGeneration.from_pretrained(folder)
-    spec, out = {"name": folder, "tokens": 5, "beams": 2}, tmp_path / "out.parquet"
+    spec, out = {"name": folder}, tmp_path / "out.parquet"
     write_summaries(
         images=images, spec=Summary.of_spec(spec), language="en", batch=1, summaries=out
     )
@@ -121,7 +128,7 @@ def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly
 
 
 def test_captions_in_another_language_are_not_summarised(images, folder, tmp_path):
-    spec = {"name": folder, "tokens": 2}
+    spec = {"name": folder}
     write_summaries(
         images=images,
         spec=Summary.of_spec(spec),

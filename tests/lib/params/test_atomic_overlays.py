@@ -6,6 +6,8 @@ import yaml
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files
+from isotope.report.cases import HITS
+from isotope.tabulate.runs import OVERLAP
 
 # Table 4: rows (a) to (d), the fields that OpenCLIP ViT-L-14 reads; "titles" is "Concatenated title
 # (P), title (S), and hierarchy".
@@ -116,4 +118,4 @@ def test_fig_5_has_its_five_systems_in_three_settings(root):
 def test_fig_6_shows_ten_hits_from_each_end_of_1000(root):
     """Fig. 6: "Top-10 and Bottom-10 (out of 1K) candidates"."""
     of = files.load([root / "params/atomic-baselines.yaml"], root=root)
-    assert (of.tabulate.cases.hits, of.search.depth) == (10, 1000)
+    assert (HITS, of.search.depth, OVERLAP) == (10, 1000, 1000)

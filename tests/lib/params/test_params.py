@@ -64,7 +64,7 @@ def test_a_key_by_its_name_of_before_is_read_and_named_anew(config, capsys):
 
 def test_case_studies_have_defaults_and_show_systems_that_are_searched(config):
     resolved = resolve.resolve(copy.deepcopy(config))
-    assert resolved.tabulate.cases.filled() == {"queries": 2, "seed": 0, "hits": 10}
+    assert resolved.tabulate.cases.filled() == {"queries": 2, "seed": 0}
     config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
     with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
         resolve.resolve(config)
@@ -354,8 +354,3 @@ def test_a_published_release_is_cut_as_the_full_size_is(config, root, name):
     texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
     assert texts / resolved.encode.shards < 700_000
     assert resolved.search.memory_mb == full["search"]["memory_mb"]
-
-
-def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config):
-    """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
-    assert resolve.resolve(config).tabulate.overlap == 1000

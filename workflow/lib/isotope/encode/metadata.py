@@ -37,7 +37,7 @@ def write_summaries(
     """Write IMAGES with one reference caption in `language` each: the summary.
 
     `spec` has `file`, a csv or Parquet table of image_id or image_url and summary, or the `name` of
-    a model (and revision, prefix, tokens, beams). An image without captions keeps none.
+    a model (and revision, prefix). An image without captions keeps none.
 
     Raises:
         MissingFile, MissingColumn, EmptyTable: a table that is not one, or that fits no image.

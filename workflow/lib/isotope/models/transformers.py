@@ -121,7 +121,9 @@ def fetching(name: str) -> Generator[None]:
 
 
 _PREFIXES = {"t5": "summarize: ", "mt5": "summarize: "}
-_TOKENS, _BEAMS, _CONTEXT = 64, 4, 512
+# ASSUME a summary of at most 64 tokens, and 4 beams: the paper that has summaries says neither. T5
+# was trained on texts of 512 tokens, at which a longer one is cut.
+TOKENS, BEAMS, _CONTEXT = 64, 4, 512
 
 
 class Summarizer:
@@ -130,8 +132,7 @@ class Summarizer:
     def __init__(self, spec: Summary, device: str = "auto") -> None:
         """Load `spec.name`, a local folder or a hub's id, at `revision`; safetensors only.
 
-        `prefix` stands before each text (T5's own for a T5), `tokens` is the greatest length of a
-        summary, `beams` the width of the search.
+        `prefix` stands before each text, T5's own for a T5.
 
         Raises:
             CorruptFile: weights that do not load, or that are not all there.
@@ -148,8 +149,8 @@ class Summarizer:
         usual = _PREFIXES.get(str(config.model_type), "")
         self._prefix = usual if spec.prefix is None else spec.prefix
         self._search = {
-            "max_new_tokens": spec.tokens or _TOKENS,
-            "num_beams": spec.beams or _BEAMS,
+            "max_new_tokens": TOKENS,
+            "num_beams": BEAMS,
             "do_sample": False,
         }
 

@@ -47,7 +47,12 @@ Row = Constant | Derived | Mapping[str, Constant]
 Removed = Mapping[str, Row]
 
 
-def refuse_removed(key: str, value: object, row: Row) -> Exception:
+def may_go(value: object, row: Row) -> bool:
+    """Tell whether a removed key with this value changes nothing."""
+    return refuse_removed("", value, row).type == _MAY_GO
+
+
+def refuse_removed(key: str, value: object, row: Row) -> PydanticCustomError:
     """Return what a validator raises for a key that is listed as removed."""
     if isinstance(row, Derived):
         return _may_go(key, f"it follows from {row.origin} now")
@@ -65,7 +70,7 @@ def refuse_removed(key: str, value: object, row: Row) -> Exception:
     return _may_go(key, f"it is always {words} now")
 
 
-def _may_go(key: str, problem: str) -> Exception:
+def _may_go(key: str, problem: str) -> PydanticCustomError:
     context = {"key": key, "found": problem, "remedy": "delete the key"}
     return PydanticCustomError(_MAY_GO, "{found}", context)
 

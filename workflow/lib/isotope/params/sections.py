@@ -44,7 +44,7 @@ from isotope.core import plugins
 from isotope.core.errors import BadParams, BadPlugin
 from isotope.core.syntax import module_of
 from isotope.params.messages import KeyPath, as_error, excerpt, refuse, refuse_key, suggest
-from isotope.params.removed import Removed, refuse_removed
+from isotope.params.removed import Removed, may_go, refuse_removed
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
@@ -85,9 +85,11 @@ class Section(BaseModel):
     @classmethod
     def _has_known_keys(cls, values: object, info: ValidationInfo) -> object:
         entries = cast("Mapping[str, object]", values) if isinstance(values, Mapping) else {}
-        if info.context is PART and cls.removed.keys() & entries.keys():
+        if info.context is PART:
             # A job may have what jobs that are done were recorded with.
-            return {key: value for key, value in entries.items() if key not in cls.removed}
+            idle = [k for k, v in entries.items() if k in cls.removed and may_go(v, cls.removed[k])]
+            entries = {k: v for k, v in entries.items() if k not in idle} if idle else entries
+            values = entries if idle else values
         keys = {*map(cls._key, cls.model_fields), *cls.model_fields}
         for key, value in entries.items():
             if key in cls.removed:

@@ -4,13 +4,21 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from isotope.params.references import OptPath
-from isotope.params.sections import UNSET, Count, Opt, Section, Text
+from isotope.params.removed import Constant, Removed
+from isotope.params.sections import UNSET, Opt, Rare, Section, Text
+
+# Why keys have gone.
+_USUAL = "as the paper that has summaries says nothing else"
 
 
 class Summary(Section):
     """Abstractive summaries of the captions of images."""
 
     either: ClassVar[Sequence[str]] = ("file", "name")
+    removed: ClassVar[Removed] = {
+        "tokens": Constant("isotope.models.transformers:TOKENS", _USUAL),
+        "beams": Constant("isotope.models.transformers:BEAMS", _USUAL),
+    }
 
     file: OptPath = None
     """Ready summaries: a csv or Parquet table of image_id or image_url, and summary."""
@@ -19,9 +27,5 @@ class Summary(Section):
     google-t5/t5-base."""
     revision: Annotated[str | None, UNSET] = None
     """A commit, branch or tag of the hub; none is its newest."""
-    prefix: Opt[str] = None
+    prefix: Rare[Opt[str]] = None
     """Prefix of the model's input; by default T5's own for a T5."""
-    tokens: Opt[Count] = None
-    """Most tokens of a summary."""
-    beams: Opt[Count] = None
-    """Width of the search."""

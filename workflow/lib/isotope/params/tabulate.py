@@ -38,6 +38,7 @@ from isotope.params.sections import (
 
 _BUILT_IN = ("open_clip", "toy")
 # Why keys have gone.
+_PAGE = "so that a browser opens the page at once"
 _DRAWN = "so that the intervals of any two reports can be compared"
 _OF_OVEN = "as in section 6 of OVEN (Hu et al., ICCV 2023)"
 _T = TypeVar("_T")
@@ -110,7 +111,7 @@ class Facts(Section):
 
 
 class Styles(Section):
-    """Zero-shot classification of every image by style, for Fig."""
+    """Zero-shot classification of every image by style."""
 
     model: Model
     """A key of `models` whose vectors are compared."""
@@ -148,10 +149,10 @@ class Captioner(Section):
 
 
 class Cases(Section):
-    """Case studies (Fig."""
+    """What the case studies show."""
 
     removed: ClassVar[Removed] = {
-        "hits": Constant(10, "which a page shows side by side"),
+        "hits": Constant("isotope.report.cases:HITS", "as in AToMiC's Fig. 6"),
     }
 
     systems: Opt[_Two[Distinct[Searched]]] = None
@@ -215,6 +216,11 @@ class Tabulate(Section):
             "styles": Constant(0.01, "as in AToMiC's Fig. 3"),
             "objects": Constant(0.02, "as templates/exhibits.yaml has it"),
         },
+        "queries": {
+            "shown": Constant("isotope.report.queries:SHOWN", _PAGE),
+            "hits": Constant("isotope.report.queries:HITS", _PAGE),
+        },
+        "overlap": Constant("isotope.tabulate.runs:OVERLAP", "the depth of AToMiC's runs"),
     }
 
     system: System
@@ -264,11 +270,5 @@ class Tabulate(Section):
     cases: Cases = Cases()
     """Case studies (Fig. 6) on the largest pool and the first split: what two systems return for a
     query."""
-    queries: Queries = Queries()
-    """The page of two systems, query by query: those of `tabulate.cases`, on the largest pool and
-    the first split."""
-    overlap: Count = 1000
-    """Hits of each run that are compared with those of the others; the default is the depth of the
-    paper's runs."""
     detector: Opt[Detector] = None
     """Object detector for Fig. 4 if `tabulate.facts` has no objects; by default none."""

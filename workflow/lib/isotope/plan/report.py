@@ -12,8 +12,9 @@ from isotope.plan.extension import Extension, Page
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
-from isotope.report import registry
+from isotope.report import cases, queries, registry
 from isotope.search.kinds.bm25 import Bm25
+from isotope.tabulate.runs import OVERLAP
 
 COSTS = "results/report/{collection}/costs.html"
 RECORD = registry.RECORD
@@ -116,7 +117,7 @@ class Report:
         return {
             "measure": self.params.score.measures[0],
             "alpha": tabulate.alpha,
-            "overlap": tabulate.overlap,
+            "overlap": OVERLAP,
             "built": self._built(wildcards.collection),
             "looks": self.systems.looks,
         }
@@ -160,7 +161,7 @@ class Report:
     def cases(self, wildcards: Wildcards) -> Spec:
         """What the case studies show: `cases.Studies`."""
         tabulate = self.params.tabulate
-        shown = {**tabulate.cases.values(), "overlap": tabulate.overlap}
+        shown = {**tabulate.cases.values(), "hits": cases.HITS, "overlap": OVERLAP}
         return {**shown, **self._compared(wildcards.collection)}
 
     @property
@@ -170,12 +171,13 @@ class Report:
 
     def queries(self, wildcards: Wildcards) -> Spec | None:
         """What the page of a collection's queries shows: `queries.Pair`; None for one system."""
-        about, tabulate = self.collections[wildcards.collection], self.params.tabulate
+        about = self.collections[wildcards.collection]
         bm25 = next((self.systems[name] for name in self._lexical), Bm25(kind="bm25"))
         if not self._compares or not isinstance(bm25, Bm25):
             return None
         return {
-            **tabulate.queries.values(),
+            "shown": queries.SHOWN,
+            "hits": queries.HITS,
             **self._compared(about.name),
             "measure": self.params.score.measures[0],
             "words": {

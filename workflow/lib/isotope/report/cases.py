@@ -19,6 +19,8 @@ from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate"
 QUERY_PX = 420
+# Documents that are shown from each end of a list, as in AToMiC's Fig. 6.
+HITS = 10
 PER_VERDICT = 3
 _LAST = 1 << 30
 
@@ -76,7 +78,7 @@ class Studies(NamedTuple):
     queries: int | list[str]
     seed: int
     overlap: int
-    hits: int = 10
+    hits: int = HITS
 
 
 def build(

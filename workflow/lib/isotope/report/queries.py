@@ -24,6 +24,10 @@ from isotope.tabulate.strata import USUAL
 from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate/report"
+# Queries of each task on the page, each of about 20 kB, and hits of each list: 2 to 4 MB, which a
+# browser opens at once. Of the queries those with the greatest differences are shown, as many gains
+# as losses, a tenth of them equal.
+SHOWN, HITS = 100, 5
 PICTURE_PX = 96
 QUERY_CHARACTERS = 420
 HIT_CHARACTERS = 150

@@ -20,6 +20,9 @@ from isotope.core.runs import batches
 from isotope.schemas.tabulate import ANSWERED_BY, SUBSETS, TOPS
 
 _SQL = sql.SQL / "tabulate"
+# First hits of a query that are compared with those of other systems: the depth of AToMiC's runs
+# (Fig. 6, section 5.3).
+OVERLAP = 1000
 _CUT = re.compile(r".*@(\d+)")
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, Tag
 from isotope.core.patterns import Stated
 from isotope.params.messages import refuse
 from isotope.params.references import LocalPath
-from isotope.params.sections import BY_TYPE, Folder, Integer, Natural, Opt, Section
+from isotope.params.sections import BY_TYPE, Folder, Integer, Natural, Opt, Rare, Section
 
 
 def check_day(value: str) -> str:
@@ -68,7 +68,7 @@ class Source(Section):
 
     needs: ClassVar[Mapping[str, Sequence[str]]] = {"endpoint": ["files"]}
 
-    endpoint: Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]] = None
+    endpoint: Rare[Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]]] = None
     """The server that answers for `s3:` addresses; without it boto3's own rule, `AWS_ENDPOINT_URL`
     first."""
     generate: Opt[Generate] = None

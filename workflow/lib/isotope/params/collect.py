@@ -11,7 +11,7 @@ from isotope.core.prepare import NONE
 from isotope.core.resources import PACKAGE
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import Ref
-from isotope.params.sections import COLLECTIONS, PART, Kind, Language, Opt
+from isotope.params.sections import COLLECTIONS, PART, Kind, Language, Opt, Rare
 
 # Not by `/`: of which kinds there are no job depends.
 _COLLECT = "sql/collect"
@@ -74,7 +74,7 @@ class CollectionKind(Kind):
     """The source that is collected; a collection of kind union has none."""
     language: Language = "en"
     """Language of the texts, by its code."""
-    captions: Opt[Language] = None
+    captions: Rare[Opt[Language]] = None
     """Language of the captions that represent images in text-based systems, if not that of the
     texts; en-t-de is English translated from German."""
 

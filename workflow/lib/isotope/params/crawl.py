@@ -110,21 +110,21 @@ class Bulk(Section):
     """A key of `crawl`: an earlier crawl whose pictures are taken."""
     folder: OptPath = None
     """A folder of pictures, a mirror by path, which is read where it is."""
-    address: Text = "image_url"
+    address: Rare[Text] = "image_url"
     """The column with the address of a picture."""
-    image: Opt[Text] = None
+    image: Rare[Opt[Text]] = None
     """The column with its bytes, or with a struct that has `bytes`, or with base64; without it the
     first column of bytes or, of texts between tabs, the column `image`."""
-    columns: Opt[Annotated[list[Text], Field(min_length=2)]] = None
+    columns: Rare[Opt[Annotated[list[Text], Field(min_length=2)]]] = None
     """Names for the columns of texts between tabs that have no line of names."""
-    width: Opt[Text] = None
+    width: Rare[Opt[Text]] = None
     """The column with the width of a picture's original, in pixels."""
-    height: Opt[Text] = None
+    height: Rare[Opt[Text]] = None
     """Likewise its height."""
-    licence: Opt[Text] = None
+    licence: Rare[Opt[Text]] = None
     """The column with the licence of a picture, for the ledger; without it nothing is said of
     licences."""
-    base: str = "https://upload.wikimedia.org/"
+    base: Rare[str] = "https://upload.wikimedia.org/"
     """What stands before the path of a picture in an archive or a folder to make its address."""
 
 

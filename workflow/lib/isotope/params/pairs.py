@@ -18,6 +18,7 @@ from isotope.params.sections import (
     Language,
     Opt,
     Plain,
+    Rare,
     Section,
     Share,
     Text,
@@ -64,32 +65,32 @@ class Columns(Section):
 
     image: Opt[Text] = None
     """Name of the picture's file, its path, its URL, or its bytes."""
-    image_id: Opt[Text] = None
+    image_id: Rare[Opt[Text]] = None
     """The data's own id of the picture."""
     text: Opt[OneOrMore] = None
     """The text; several columns are several texts of one picture."""
     text_id: Opt[Text] = None
     """The data's own id of the text: rows with the same id have one text. Without it each text of
     each row is one of its own."""
-    title: Opt[Text] = None
+    title: Rare[Opt[Text]] = None
     """Title of the text, or of its page."""
-    section: Opt[Text] = None
+    section: Rare[Opt[Text]] = None
     """Title of the text's section of a page."""
-    page_url: Opt[Text] = None
+    page_url: Rare[Opt[Text]] = None
     """Address of the text's page."""
     caption: Opt[OneOrMore] = None
     """Words that represent the picture in systems that read text alone; they are no queries."""
     split: Opt[Text] = None
     """train, validation or test; also dev, val, valid, restval and the like."""
-    relevance: Opt[Text] = None
+    relevance: Rare[Opt[Text]] = None
     """Grade of the pair, a whole number from 0; 1 without it."""
     language: Opt[Text] = None
     """Language code of the text."""
-    date: Opt[Text] = None
+    date: Rare[Opt[Text]] = None
     """Day of the picture: 1907-05-31, 19070531, 1907-05, or 1907."""
-    licence: Opt[Text] = None
+    licence: Rare[Opt[Text]] = None
     """Licence of the picture."""
-    objects: Opt[Text] = None
+    objects: Rare[Opt[Text]] = None
     """What the picture shows: a list, words between commas, semicolons or bars, or records with
     `synset` and a box."""
 
@@ -112,9 +113,9 @@ class Splits(Section):
     """Such a file, or a share of all pictures."""
     test: Opt[_ListOrShare] = None
     """Such a file, or a share of all pictures; the rest trains."""
-    karpathy: Opt[Text] = None
+    karpathy: Rare[Opt[Text]] = None
     """In place of lists, Karpathy's JSON that has the split of each picture."""
-    seed: Opt[Integer] = None
+    seed: Rare[Opt[Integer]] = None
     """Seed of the hash; by default 0."""
 
 
@@ -126,14 +127,14 @@ class Rows(Section):
     these, or `ir_datasets:` and an id."""
     form: Opt[Text] = None
     """Of kind pairs, the form of the data; found by looking at it."""
-    options: Opt[dict[str, Any]] = None
+    options: Rare[Opt[dict[str, Any]]] = None
     """Of kind pairs, options of the form, such as `delimiter` of csv."""
     columns: Opt[Columns] = None
     """Of kind pairs, the column of each role."""
-    languages: Opt[dict[Text, Annotated[Language, Field(description="Its language.")]]] = None
+    languages: Rare[Opt[dict[Text, Annotated[Language, Field(description="Its language.")]]]] = None
     """Of kind pairs, the language of single columns of texts or captions, such as
     `{caption_de: de}`; of other texts `columns.language` or `language` tells it."""
-    keep: Opt[Keep] = None
+    keep: Rare[Opt[Keep]] = None
     """Of kind pairs, further columns that travel along."""
     splits: Opt[Splits] = None
     """Of kind pairs, lists of names, or shares by hash; without it, and without a column, all pairs

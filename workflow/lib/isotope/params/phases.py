@@ -22,6 +22,7 @@ from isotope.params.sections import (
     NotNegative,
     Opt,
     Positive,
+    Rare,
     Section,
     Setting,
     Share,
@@ -68,10 +69,10 @@ class Parse(Section):
     associations: Literal["wit", "dump", "both"] = "wit"
     """Which picture belongs to which section: wit is what WIT says, dump what the wikitext (or
     HTML) of the snapshot itself says, both is WIT and what it lacks."""
-    splits: Splits = Splits(validation=0.1, test=0.1)
+    splits: Rare[Splits] = Splits(validation=0.1, test=0.1)
     """Shares of the pages that WIT lacks, by the hash of their page id: a page has the same split
     in every snapshot. All others are in the split train."""
-    variant: Opt[str] = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$")
+    variant: Rare[Opt[str]] = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$")
     """The variant of the wiki's language whose words are read where a page has several
     (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers see who chose
     none."""
@@ -134,15 +135,15 @@ class Encode(Section):
     """Jobs (and files) that each side of a collection is cut into."""
     batch: Count
     """Texts or images encoded at a time."""
-    after: dict[
-        CollectionName, Annotated[Collection, Field(description="An earlier collection.")]
+    after: Rare[
+        dict[CollectionName, Annotated[Collection, Field(description="An earlier collection.")]]
     ] = {}
     """For a collection, an earlier one: items with the same content there are not encoded again,
     and an index of the same words is not built again. By default each built collection of a
     snapshot has that of the snapshot before."""
     precision: Literal["float32", "float16"] = "float32"
     """Type of the stored vectors; float16 halves disk and memory."""
-    summaries: Opt[dict[Name, Summary]] = None
+    summaries: Rare[Opt[dict[Name, Summary]]] = None
     """Abstractive summaries of the captions of images, by name; models read them in place of
     captions."""
 
@@ -166,20 +167,20 @@ class Search(Section):
     """Candidate pools: the split itself, train+validation+test, everything."""
     splits: Annotated[Distinct[Split], Field(min_length=1)]
     """Splits whose judged texts and images are the queries."""
-    unjudged: Opt[Distinct[Split]] = None
+    unjudged: Rare[Opt[Distinct[Split]]] = None
     """Splits whose answers are not published: all their texts and images are queries, and their
     runs are in a folder of their own and not scored. A split that is in `splits` as well is also
     scored, as far as it has judgements."""
     tasks: Annotated[Distinct[Task], Field(min_length=1)]
     """t2m: search images for a text; m2t: search texts for an image."""
-    runs: Opt[PublishedRuns] = None
+    runs: Rare[Opt[PublishedRuns]] = None
     """Runs of others where they lie, beside those below `runs/`, for a grid of one cell: one
     collection, setting, split and task."""
     depth: Count
     """Hits kept for each query."""
     memory_mb: Annotated[Integer, Field(ge=16)]
     """Memory limit of exact vector search."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Rare[Literal["auto", "cpu", "cuda"]] = "auto"
     """Where exact vector search finds candidates: auto is the GPU if there is one."""
 
 

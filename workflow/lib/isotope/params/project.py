@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from isotope.params.sections import NotNegative, Section, Share
+from isotope.params.sections import NotNegative, Rare, Section, Share
 
 
 class Project(Section):
@@ -14,6 +14,6 @@ class Project(Section):
     """Term saturation of BM25."""
     b: Share = 0.4
     """Length normalisation of BM25."""
-    engine: Literal["native", "lucene"] = "native"
+    engine: Rare[Literal["native", "lucene"]] = "native"
     """What finds the best section: isotope.bm25, which does not score the others, or Lucene, which
     gives the same answers."""

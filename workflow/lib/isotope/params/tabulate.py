@@ -29,6 +29,7 @@ from isotope.params.sections import (
     Natural,
     Number,
     Opt,
+    Rare,
     Section,
     Setting,
     Share,
@@ -229,7 +230,7 @@ class Tabulate(Section):
     """Level of significance of the letters."""
     tokenizers: dict[Name, _Tokenizer] = {"clip": "open_clip"}
     """Tokenizers of Table 2, by name."""
-    gains: Distinct[_Two[Distinct[Searched]]] = []
+    gains: Rare[Distinct[_Two[Distinct[Searched]]]] = []
     """Pairs of systems; the intervals and strata also have the difference of the first and the
     second."""
     comparisons: Distinct[Annotated[Distinct[System], Field(min_length=2)]] = []
@@ -251,24 +252,24 @@ class Tabulate(Section):
     popularity: Literal["auto", "views", "inlinks"] = "auto"
     """Popularity by which deciles are formed: views, inlinks (the dump's own links), or auto, which
     is views if `tabulate.facts` has them and inlinks otherwise."""
-    styles: Opt[Styles] = None
+    styles: Rare[Opt[Styles]] = None
     """Zero-shot classification of all images by style, for Fig. 3; by default none."""
-    against: dict[Annotated[Name, Ref("build")], Against] = {}
+    against: Rare[dict[Annotated[Name, Ref("build")], Against]] = {}
     """For Fig. 7, the other collection that a collection is compared with; both must be built."""
-    captions: bool = False
+    captions: Rare[bool] = False
     """Tabulates texts that are captions by language: their number, their lengths, and CIDEr of each
     against the others of its image."""
-    captioners: dict[Name, Captioner] = {}
+    captioners: Rare[dict[Name, Captioner]] = {}
     """Captions by models, by the model's name: CIDEr of each against the texts of the collections
     of one source, which are captions; a language that a model leaves out has no value."""
-    side_by_side: dict[Annotated[Name, Ref(_described, "tabulate")], _Choices] = {}
+    side_by_side: Rare[dict[Annotated[Name, Ref(_described, "tabulate")], _Choices]] = {}
     """People's choices between the captions of two `captioners`, by source; the correlation of the
     choices with CIDEr is tabulated."""
-    groups: dict[Name, _Parts] = {}
+    groups: Rare[dict[Name, _Parts]] = {}
     """Groups of collections to compare, such as the languages of a data set: a group's parts, each
     with its collections and their mean."""
-    cases: Cases = Cases()
+    cases: Rare[Cases] = Cases()
     """Case studies (Fig. 6) on the largest pool and the first split: what two systems return for a
     query."""
-    detector: Opt[Detector] = None
+    detector: Rare[Opt[Detector]] = None
     """Object detector for Fig. 4 if `tabulate.facts` has no objects; by default none."""

@@ -7,7 +7,7 @@ from isotope.params import SPLITS
 from isotope.params.collect import CollectionKind
 from isotope.params.messages import suggest
 from isotope.params.pairs import KARPATHY, ROWS, OneOrMore, Rows, listed, sharing
-from isotope.params.sections import Opt, Params
+from isotope.params.sections import Opt, Params, Rare
 from isotope.schemas.collect import IMAGES, TEXTS
 
 # The form of AToMiC's own files.
@@ -31,7 +31,7 @@ class Pairs(Rows, CollectionKind):
     first in each language, also only of pictures with several, the first five, or those in the
     collection's language; the others then represent the picture in systems that read text alone,
     where five are taken no others do."""
-    corpus: Opt[Literal["shared", "split"]] = None
+    corpus: Rare[Opt[Literal["shared", "split"]]] = None
     """Of kind pairs, whether splits share one corpus, so that a picture or text may be judged in
     several (`shared`), or each is in one split, and pairs that mix splits are set aside (`split`).
     By default shared where all pairs are judgements, rows that name their text by its id alone, as

@@ -116,12 +116,12 @@ def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.Dat
 
 def _grades(column: pl.Series, name: str) -> pl.Series:
     grades = column.cast(pl.Float64, strict=False)
-    whole = grades.cast(pl.Int32, strict=False)
-    bad = column.is_not_null() & (grades != whole).fill_null(value=True)
+    integers = grades.cast(pl.Int32, strict=False)
+    bad = column.is_not_null() & (grades != integers).fill_null(value=True)
     if bad.any():
         problem = f"a relevance {column.filter(bad)[0]!r}"
         raise IntegrityError(name, problem, "grade pairs by whole numbers; above 0 is relevant")
-    return whole
+    return integers
 
 
 def _items(pairs: pl.DataFrame, key: str, text: pl.Expr, name: str) -> pl.DataFrame:

@@ -137,12 +137,12 @@ def as_ids(column: pl.Series, where: str) -> pl.Series:
     """
     if column.dtype.is_float():
         numbers = column.fill_nan(None)
-        whole = numbers.cast(pl.Int64, strict=False)
-        fractions = numbers.filter((numbers != whole.cast(column.dtype)).fill_null(value=True))
+        integers = numbers.cast(pl.Int64, strict=False)
+        fractions = numbers.filter((numbers != integers.cast(column.dtype)).fill_null(value=True))
         if fractions.drop_nulls().len():
             problem = f"an id {fractions.drop_nulls()[0]} in {column.name!r}"
             raise BadArgument(where, problem, "give ids that are texts or whole numbers")
-        column = whole
+        column = integers
     return as_words(column, where)
 
 
@@ -263,13 +263,13 @@ def _columns(rows: pl.DataFrame, wanted: Iterable[str], where: str) -> pl.DataFr
 
 def _renamed(rows: pl.DataFrame, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """Return a frame in which a column that lacks is the first of its other names."""
-    there = {*rows.columns}
-    others = {
-        next((other for other in names[name] if other in there), name): name
+    present = {*rows.columns}
+    renames = {
+        next((other for other in names[name] if other in present), name): name
         for name in names
-        if name not in there
+        if name not in present
     }
-    return rows.rename({old: new for old, new in others.items() if old in there})
+    return rows.rename({old: new for old, new in renames.items() if old in present})
 
 
 def _demand(rows: pl.DataFrame, names: Iterable[str], where: str) -> None:

@@ -49,8 +49,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _numbers(figure: Mapping[str, str]) -> str:
     """Return the figures of a row that say something, each by its column."""
     names = ("value", "serial", "start_s", "disk", "unit_mb", "start_mb")
-    told = {name: figure[name] for name in names if figure[name] not in ("", "0")}
-    return ", ".join(f"{name} {text}".removeprefix("value ") for name, text in told.items())
+    shown = {name: figure[name] for name in names if figure[name] not in ("", "0")}
+    return ", ".join(f"{name} {text}".removeprefix("value ") for name, text in shown.items())
 
 
 def page() -> str:

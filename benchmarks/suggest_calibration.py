@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -83,7 +83,7 @@ def read(folder: Path) -> World:
     store.write(judged.to_arrow().cast(SECTION_ROLES), folder / "sections.parquet", SECTION_ROLES)
     qrels = pl.read_parquet(tables / "qrels.parquet").with_columns(split=pl.lit("validation"))
     qrels.write_parquet(folder / "qrels.parquet")
-    shards = {
+    shards: dict[str, Any] = {
         f"{side[:-1]}_{what}": sorted((vectors / side).glob(pattern))
         for side in ("texts", "images")
         for what, pattern in (("vectors", "*.npy"), ("ids", "*.ids.parquet"))
@@ -102,8 +102,7 @@ def read(folder: Path) -> World:
         out=folder / "candidates.parquet",
         threads=1,
         origins=ORIGINS,
-        depth=SUGGEST.depth,
-        ought=SUGGEST.ought,
+        minimum_need=SUGGEST.minimum_need,
         words=candidates.Words(k1=0.9, b=0.4, fields=[*FIVE_FIELDS], prepare=ATOMIC, captions="en"),
     )
     pictures = pl.read_parquet(suggested / "pictures.parquet")
@@ -123,9 +122,7 @@ def read(folder: Path) -> World:
     right = qrels.filter(pl.col("relevance") > 0).select(KEY).unique().with_columns(right=True)
     rows = named.join(right, on=KEY, how="left", maintain_order="left")
     rows = rows.with_columns(pl.col("right").fill_null(value=False)).sort("text_id", "image_id")
-    return World(
-        rows.with_columns(KIND), pictures, qrels, Ranker(filters, likeness, SUGGEST.diversity)
-    )
+    return World(rows.with_columns(KIND), pictures, qrels, Ranker(filters, likeness))
 
 
 def draws(world: World, count: int) -> Iterator[pl.DataFrame]:

@@ -40,6 +40,9 @@ _MEASURES: Sequence[str] = (
     *("hit", "miss", "extra"),
 )
 _MATCHES: Sequence[str] = ("pairs", "counts", "sizes")
+# Two boxes differ in size from this difference of their areas on, in terms of the smaller one: the
+# paper's 100 %.
+THRESHOLD = 1.0
 _EMPTY: Mapping[str, Any] = dict.fromkeys((*_MEASURES, *_MATCHES))
 
 
@@ -131,9 +134,7 @@ class How(NamedTuple):
     """
 
     wordnet: str | None
-    threshold: float
     seed: int
-    colour_distance: float
     match: str
     failures: int
     common_words: int
@@ -165,7 +166,6 @@ def explain_collection(  # noqa: PLR0913
     explain_failures(
         Sources(inputs["images"], inputs["qrels"], objects, how.wordnet),
         runs,
-        threshold=how.threshold,
         failures=failures,
         ranks=ranks,
         concepts=concepts,
@@ -183,7 +183,7 @@ def explain_collection(  # noqa: PLR0913
         *(inputs[name] for name in ("texts", "images", "qrels")),
         split=split,
         wordnet=how.wordnet,
-        settings=Settings(how.seed, how.colour_distance, plain=how.match == "plain"),
+        settings=Settings(how.seed, plain=how.match == "plain"),
         out=perturbations,
     )
 
@@ -192,7 +192,6 @@ def explain_failures(  # noqa: PLR0913
     sources: Sources,
     runs: Sequence[Path],
     *,
-    threshold: float,
     failures: Path,
     ranks: Path,
     concepts: Path,
@@ -214,7 +213,7 @@ def explain_failures(  # noqa: PLR0913
     store.write(usable.to_arrow(), concepts, CONCEPTS)
     store.write(unmatched.to_arrow(), rejected, REJECTED)
     log.info("%d objects in %s, %d not", usable.height, wordnet.path, unmatched.height)
-    explainer = Explainer(box_areas(usable), wordnet, threshold)
+    explainer = Explainer(box_areas(usable), wordnet)
     with (
         store.writer(failures, FAILURES) as local,
         store.writer(ranks, RANKS) as ranking,
@@ -233,7 +232,7 @@ def explain_failures(  # noqa: PLR0913
 
 
 def explain(
-    truth: Objects, returned: Objects, similarity: Similarity, *, threshold: float = 1.0
+    truth: Objects, returned: Objects, similarity: Similarity, *, threshold: float = THRESHOLD
 ) -> Explanation:
     """Compare two pictures by the box areas, above 0 px², of the objects of each concept.
 
@@ -258,9 +257,9 @@ def explain(
 class Explainer:
     """Compares pictures of one collection by its objects."""
 
-    def __init__(self, areas: Mapping[str, Objects], wordnet: WordNet, threshold: float) -> None:
-        """Keep the box areas of each picture's concepts; `threshold` is that of `explain`."""
-        self._areas, self._wordnet, self._threshold = areas, wordnet, threshold
+    def __init__(self, areas: Mapping[str, Objects], wordnet: WordNet) -> None:
+        """Keep the box areas of each picture's concepts."""
+        self._areas, self._wordnet = areas, wordnet
 
     def explain(self, truth_id: str, found_id: str | None) -> Explanation | None:
         """Compare two pictures, None where one of them has no object in WordNet."""
@@ -269,7 +268,7 @@ class Explainer:
 
     def compare(self, truth: Objects, returned: Objects) -> Explanation:
         """Compare two pictures by their objects."""
-        return explain(truth, returned, self._similarity, threshold=self._threshold)
+        return explain(truth, returned, self._similarity)
 
     def _similarity(self, first: str, second: str) -> float:
         synsets = [synset for name in (first, second) if (synset := self._wordnet.synset(name))]

@@ -1,23 +1,21 @@
 """Which first answers are explained, ranked and handed out: the key `explain` of params.yaml."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from isotope.params.messages import refuse
 from isotope.params.references import Collection, CollectionName, OptPath
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     Count,
     Distinct,
     Handout,
     Integer,
-    Natural,
-    NotNegative,
     Opt,
     PluginSection,
     Section,
-    Share,
     Text,
 )
 
@@ -32,59 +30,59 @@ def _check_right(classes: list[str]) -> list[str]:
     return classes
 
 
-class Study(Section):
-    """The human study of failures."""
+class Study(NamedTuple):
+    """The human study of failures, as the paper has it (docs/explain.md names it).
 
-    failures: Count
-    """Failures of each system and task on the sheet."""
-    classes: Annotated[Distinct[_Class], Field(min_length=1)]
-    """What may be wrong; an assessor names as many as apply. The default ones are the paper's."""
-    alternative: Opt[_Class] = None
-    """What an assessor names alone, if the returned picture is as good an answer."""
-    common_words: Natural = 0
-    """Fewest words that a query and the captions of its right picture share; with fewer the data
-    may be wrong. Stop words do not count."""
-    support: Share
-    """Least share of judgements that a rule between classes rests on."""
-    confidence: Share
-    """Least share of those with the premise that also have the conclusion."""
+    `failures` are those of each system and task on the sheet. An assessor names as many of
+    `classes` as apply, or `alternative` alone, if the returned picture is as good an answer. A
+    query and the captions of its right picture share at least `common_words` words, without stop
+    words: with fewer the data may be wrong. A rule between classes rests on the share `support` of
+    the judgements at least, and of those with the premise the share `confidence` has the
+    conclusion.
+    """
+
+    failures: int = 20
+    classes: Sequence[str] = (
+        *("object class", "object color", "object enumeration"),
+        *("action", "size", "details"),
+    )
+    alternative: str = "successful alternative"
+    common_words: int = 2
+    support: float = 0.05
+    confidence: float = 0.5
+
+
+STUDY = Study()
+_OF_STUDY = "so that two studies can be compared"
 
 
 class Failures(Section):
     """How the failures on a collection are explained."""
 
+    removed: ClassVar[Removed] = {
+        "threshold": Constant(1.0, "the paper's 100 %"),
+        "colour_distance": Constant(150.0, "a third of the way from black to white"),
+        "study": {
+            "failures": Constant(STUDY.failures, _OF_STUDY),
+            "classes": Constant(STUDY.classes, _OF_STUDY),
+            "alternative": Constant(STUDY.alternative, _OF_STUDY),
+            "common_words": Constant(STUDY.common_words, _OF_STUDY),
+            "support": Constant(STUDY.support, _OF_STUDY),
+            "confidence": Constant(STUDY.confidence, _OF_STUDY),
+        },
+    }
+
     wordnet: OptPath = None
     """Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of WN-LMF or the
     folder that has it; by default the usual places are searched."""
-    threshold: NotNegative = 1.0
-    """Two boxes differ in size when the difference of their areas is this many times the smaller
-    area or more; 1.0 is the paper's 100 %."""
     shown: Count = 3
     """Failures of each system and task that the page shows, the least similar to the right answer
     and the most similar."""
     seed: Integer = 0
     """Seed of the replaced words, and of the failures that people judge."""
-    colour_distance: NotNegative = 150.0
-    """Smallest Euclidean distance in RGB of a colour and its replacement."""
     match: Literal["grammar", "plain"] = "grammar"
     """Which words are exchanged: those that are colours, sizes and adjectives where they stand, or
     all in the lists, as the paper's shares have it."""
-    study: Study = Study(
-        failures=20,
-        common_words=2,
-        classes=[
-            "object class",
-            "object color",
-            "object enumeration",
-            "action",
-            "size",
-            "details",
-        ],
-        alternative="successful alternative",
-        support=0.05,
-        confidence=0.5,
-    )
-    """The human study of failures."""
 
 
 class Mistakes(Section):
@@ -120,10 +118,10 @@ class Explain(PluginSection):
     def handouts(self, collection: str) -> Mapping[str, Handout]:
         """Return the sheets of failures and of mistakes, where there are such."""
         sheets = dict[str, Handout]()
-        if entry := self.failures.get(collection):
-            study, sample = entry.study, f"{TABLES}/{collection}/study.parquet"
-            alternative = study.alternative or ""
-            sheets["failures"] = Handout(sample, study.classes, alternative, is_rated=True)
+        if collection in self.failures:
+            sample = f"{TABLES}/{collection}/study.parquet"
+            classes, alternative = STUDY.classes, STUDY.alternative
+            sheets["failures"] = Handout(sample, classes, alternative, is_rated=True)
         if self.mistakes:
             sample = f"{TABLES}/{collection}/mistakes.parquet"
             sheets["mistakes"] = Handout(sample, self.mistakes.classes)

@@ -9,10 +9,10 @@ from isotope.plan.extension import Extension, Page
 from isotope.plan.facts import TABLES
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.sources import Spec
-from isotope_explain.params import Explain
+from isotope_explain.params import STUDY, Explain
 
 _EXPLAINED = ("failures", "ranks", "rejected_objects")
-_OF_FAILURES = ("wordnet", "threshold", "seed", "colour_distance", "match")
+_OF_FAILURES = ("wordnet", "seed", "match")
 _OF_STUDY = ("failures", "common_words")
 _OF_RULES = ("support", "confidence")
 _PAGE = Page(
@@ -47,7 +47,7 @@ class Explanations(Extension):
     def how(self, collection: str) -> Spec:
         """Return how failures are explained: the fields of `isotope_explain.failures.How`."""
         entry = self.asked.failures[collection]
-        of_study = {key: getattr(entry.study, key) for key in _OF_STUDY}
+        of_study = {key: getattr(STUDY, key) for key in _OF_STUDY}
         return {key: getattr(entry, key) for key in _OF_FAILURES} | of_study
 
     def rests_on(self, collection: str) -> list[str]:
@@ -94,8 +94,8 @@ class Explanations(Extension):
 
     def values(self, subject: str) -> Mapping[str, Any]:
         """Return what the rules between classes of failure rest on, once people have sorted."""
-        entry = self.asked.failures.get(subject)
-        return {key: getattr(entry.study, key) for key in _OF_RULES} if entry else {}
+        is_studied = subject in self.asked.failures
+        return {key: getattr(STUDY, key) for key in _OF_RULES} if is_studied else {}
 
     def paths(self) -> Sequence[str]:
         """Return the dictionaries that the params name."""

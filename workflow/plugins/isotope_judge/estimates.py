@@ -40,6 +40,8 @@ NOBODY = "no query is judged by people in full"
 ALONE = "one query has no spread"
 ALIKE = "the queries are all alike, which tells of no others"
 _LEAST = 2
+# Of the intervals of means by people's grades, by models', and by both.
+LEVEL = 0.95
 _PAIR = ["task", *KEY]
 _TABLES = {
     "estimates": ESTIMATES,
@@ -91,7 +93,7 @@ def estimate_by_models(  # noqa: PLR0913
     measures: Sequence[str],
     judges: Mapping[str, Sequence[Sequence[str]]],
     origins: Mapping[str, Sequence[Sequence[str]]],
-    level: float,
+    level: float = LEVEL,
 ) -> None:
     """Write estimates, agreement, tau, circularity and scores of every model judge to `outputs`.
 

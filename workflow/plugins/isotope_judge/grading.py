@@ -24,6 +24,8 @@ from isotope_judge.schemas import MODEL_GRADES
 # Below this share of the probability for all grades together a model hardly answers the question.
 _LITTLE = 0.5
 _DECODED = 64
+# Pairs whose answers are written at a time, while the pictures of the next ones are decoded.
+_WRITTEN = 16
 _READERS = 4
 _HOW = ("kind", "answer", "pixels", "precision")
 
@@ -64,12 +66,12 @@ class Questions:
 
     def __iter__(self) -> Iterator[Question]:
         """Yield the questions in the order of the pool."""
-        prompt, letters = self._spec.prompt or PROMPT, self._spec.letters
+        prompt = self._spec.prompt or PROMPT
         for pair in (Pair(*row) for row in self._pool.select(Pair._fields).iter_rows()):
             cell = RunKey("", "", pair.task)
             query = self._items[cell.query_side][pair.query_id]
             document = self._items[cell.document_side][pair.doc_id]
-            asked = message(prompt, self._scale, query, document, letters)
+            asked = message(prompt, self._scale, query, document)
             yield Question(pair, asked, asked.key(self._judge))
 
 
@@ -168,7 +170,7 @@ def ask(
         shown = (p.ident for q in questions if q.key in waiting for p in q.message.pictures)
         pictures.fetch(frozenset(shown), pixels)
         with ThreadPoolExecutor(_READERS) as readers:
-            for some in batches(_once(questions, waiting), spec.batch):
+            for some in batches(_once(questions, waiting), _WRITTEN):
                 shown = [readers.submit(pictures.parts, q.message) for q in some]
                 read = [model.read(parts.result()) for parts in shown]
                 answered = [

@@ -1,6 +1,6 @@
 """What is pooled for people and models to judge: the key `judge` of params.yaml."""
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -9,13 +9,13 @@ from isotope.params import SETTINGS
 from isotope.params.messages import refuse
 from isotope.params.phases import Measure
 from isotope.params.references import Ref, System, Weights
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
     Integer,
     Name,
-    Number,
     Opt,
     Params,
     PluginSection,
@@ -44,6 +44,11 @@ def _check_prompt(prompt: str) -> str:
 class ModelJudge(Section):
     """A vision-language model that grades the pairs of the pool, beside people."""
 
+    removed: ClassVar[Removed] = {
+        "letters": Constant(4000, "more than editors write in a section that people judge"),
+        "batch": Constant(16, "as no answer depends on it"),
+    }
+
     kind: Literal["vlm"]
     """A chat model of pictures and texts; its grade is the likeliest digit of the scale as the next
     token."""
@@ -56,15 +61,10 @@ class ModelJudge(Section):
     the meanings of the grades. Without it the package's own."""
     answer: str = ""
     """What the model's answer begins with, before the grade, such as `Grade: `."""
-    letters: Count = 4000
-    """Longest text of an item; what is beyond is cut."""
     pixels: Annotated[Integer, Field(ge=1024)] = 602_112
     """Most pixels of a picture; a larger one is made smaller."""
     precision: Literal["bfloat16", "float32"] = "bfloat16"
     """Type of the weights and of the computation."""
-    batch: Count = 16
-    """Pairs whose answers are written at a time, while the pictures of the next ones are decoded;
-    no answer depends on it."""
     own: Distinct[System] = []
     """Systems that are the judge's own, beside those whose models' names say so: runs of others
     that used it."""
@@ -72,6 +72,10 @@ class ModelJudge(Section):
 
 class Judge(PluginSection):
     """Pools for people to judge."""
+
+    removed: ClassVar[Removed] = {
+        "level": Constant(0.95, "the level of all intervals of the report"),
+    }
 
     depth: Count
     """Hits of each system that enter the pool of a query."""
@@ -91,8 +95,6 @@ class Judge(PluginSection):
         3: "just what belongs here",
     }
     """Meaning of each grade on the judging page; a grade is a digit, and the key to press."""
-    level: Annotated[Number, Field(gt=0, lt=1)] = 0.95
-    """Level of the intervals of means by people's grades, by models', and by both."""
     models: Opt[dict[Name, ModelJudge]] = None
     """Models that grade the pool, by name; their grades are kept beside those of people and never
     among them."""

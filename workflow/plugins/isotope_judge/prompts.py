@@ -37,6 +37,8 @@ Candidate:
 
 Answer with one grade, a single digit."""
 PLACES = ("query", "document", "scale")
+# Longest text of an item; what is beyond is cut.
+_LETTERS = 4_000
 _CUT = " …"
 _NONE = "(no picture)"
 
@@ -86,9 +88,13 @@ class Message(NamedTuple):
 
 
 def message(
-    prompt: str, scale: Mapping[int, str], query: Item, document: Item, letters: int
+    prompt: str,
+    scale: Mapping[int, str],
+    query: Item,
+    document: Item,
+    letters: int = _LETTERS,
 ) -> Message:
-    """Return the message that asks about a pair."""
+    """Return the message that asks about a pair; a text is cut after so many letters."""
     meanings = "\n".join(f"{grade}: {means}" for grade, means in sorted(scale.items()))
     filled: Mapping[str, Sequence[str | Picture]] = {
         "query": query.parts(letters),

@@ -8,6 +8,10 @@ PLUGIN = Plugin(
     summary="finds pictures for the sections of a wiki that have none, and measures them",
     needs=("judge",),
     section="isotope_suggest.params:Suggest",
+    renamed={
+        "suggest.ought": "suggest.minimum_need",
+        "suggest.pages": "suggest.maximum_usage",
+    },
     rules="rules/suggest.smk",
     phases={"suggest_page": "tabulate"},
     plan="isotope_suggest.plan:Suggestions",

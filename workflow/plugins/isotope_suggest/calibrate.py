@@ -30,6 +30,8 @@ ENOUGH = 50
 # So many candidates of a block count as much as the curve of the group around it.
 DRAWN = 25
 LEVEL = 0.95
+# Probability, over draws of the validation sections, with which the wanted precision is reached.
+CONFIDENCE = 0.9
 _WIDTH = 1.96
 _ALL = "all"
 # Standard deviations of the shift and of the logarithm of the slope before any candidate is seen.
@@ -245,7 +247,7 @@ def certify(
     *,
     sections: int,
     precision: float,
-    confidence: float,
+    confidence: float = CONFIDENCE,
 ) -> list[Certified]:
     """Return the threshold of each rank.
 

@@ -36,6 +36,7 @@ from isotope_suggest.alignment import align
 from isotope_suggest.linked import link
 from isotope_suggest.origins import Origins
 from isotope_suggest.relations import (
+    SOURCE_DEPTH,
     Inputs,
     asked_sections,
     between,
@@ -89,8 +90,8 @@ def find_candidates(  # noqa: PLR0913, PLR0915
     out: Path,
     threads: int,
     origins: Origins,
-    depth: int,
-    ought: float,
+    minimum_need: float,
+    depth: int = SOURCE_DEPTH,
     words: Words | None,
     redirects: Sequence[Path] = (),
     entities: Sequence[Path] = (),
@@ -103,7 +104,7 @@ def find_candidates(  # noqa: PLR0913, PLR0915
     are the tables of Wikidata of the sources that have one, in folders of their names. `index` is
     that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
     without vectors, that source's columns are null. `words` are of the system of the
-    index; sections are asked that ought to have a picture by `ought` or more.
+    index; sections are asked that ought to have a picture by `minimum_need` or more.
 
     Raises:
         BadParams: neither an index nor vectors.
@@ -132,8 +133,8 @@ def find_candidates(  # noqa: PLR0913, PLR0915
         sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, depth))
     else:
         log.warning("no vectors: no candidates by them")
-    asked = asked_sections(sections, ought)
-    settings = [origins.spec(), depth, ought, words and words.spec()]
+    asked = asked_sections(sections, minimum_need)
+    settings = [origins.spec(), depth, minimum_need, words and words.spec()]
     with resumable(out, _digest(files, settings)) as folder:
         by_pages = _named_by_pages(tables, asked, folder, origins, depth)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)

@@ -148,9 +148,7 @@ def _read(
         likeness=likeness,
         spec=spec,
     )
-    return _Tables(
-        sections, pictures, qrels, Ranker(filters, likeness, spec.diversity), filters, likeness
-    )
+    return _Tables(sections, pictures, qrels, Ranker(filters, likeness), filters, likeness)
 
 
 def _learn(candidates: Path, tables: _Tables, collection: str, spec: Publishing) -> learn.Learned:

@@ -38,6 +38,12 @@ _KEY = ["row", "text_id", "image_id"]
 # Reason, condition and detail.
 _Rule = tuple[pl.Expr, pl.Expr, pl.Expr]
 _FEW_LETTERS = 4
+# What a thumbnail has at least, on the shorter side.
+MINIMUM_PX = 100
+# Share of the pictures of a kind, at each end of width / height, whose aspect is not suggested.
+ASPECT_TAIL = 0.005
+# Near duplicates: bits of 64 of the perceptual hash that differ at most, and the least cosine.
+PHASH_DISTANCE, MINIMUM_COSINE = 6, 0.98
 # Pairs of a section's candidates that are compared at a time.
 _PAIRS = 4_000_000
 
@@ -86,7 +92,7 @@ class Filters:
             how="vertical_relaxed",
         ).unique([*_PAGE, "image_id"], keep="first", maintain_order=True)
         self._rejections = _rejections(rejections)
-        self._aspects = aspects(pictures, qrels, spec.aspect_tail)
+        self._aspects = aspects(pictures, qrels, ASPECT_TAIL)
 
     def reject(self, candidates: pl.DataFrame) -> Filtered:
         """Apply all filters that need no ranking; `candidates` have `text_id` and `image_id`.
@@ -170,9 +176,9 @@ class Filters:
         yield pl.lit("on the page"), col("origin").is_not_null(), pl.format("by {}", "origin")
         likely = pl.format("illustrates with probability {}", col("illustrates").round(2))
         yield col("kind"), col("kind").is_in(_KINDS), likely
-        many = col("pages") > spec.pages
+        many = col("pages") > spec.maximum_usage
         yield pl.lit("on many pages"), many, pl.format("{} pages", "pages")
-        small = pl.min_horizontal("width", "height") < spec.pixels
+        small = pl.min_horizontal("width", "height") < MINIMUM_PX
         yield pl.lit("too small"), small, pl.format("{} x {} px", "width", "height")
         tail = (col("aspect") < col("narrowest")) | (col("aspect") > col("widest"))
         numbers = (col(name).round(2) for name in ("aspect", "narrowest", "widest"))
@@ -208,8 +214,7 @@ class Filters:
         )
 
     def _near_duplicates(self, ids: pl.Series, pairs: Pairs) -> pl.DataFrame:
-        bits, cosine = self._spec.same_bits, self._spec.same_cosine
-        return self._likeness.near_duplicates(ids, pairs, bits, cosine)
+        return self._likeness.near_duplicates(ids, pairs, PHASH_DISTANCE, MINIMUM_COSINE)
 
     def _alike(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return pairs of candidates of a section of which the worse one, `one`, must go."""

@@ -53,7 +53,7 @@ def follow(  # noqa: PLR0913
     later: Mapping[str, Later],
     origins: Origins,
     snapshot: str,
-    pages: int,
+    maximum_usage: int,
     most: int,
     out: Path,
 ) -> None:
@@ -72,7 +72,7 @@ def follow(  # noqa: PLR0913
         after = origins.parsed([Path(file) for file in files.outlines])
         same = identify(before, _outline(after, frozen_pages))
         placed = origins.parsed([Path(file) for file in files.placed])
-        shown = shown_files(placed, most_pages=pages)
+        shown = shown_files(placed, maximum_usage=maximum_usage)
         until = files.date, days_between(snapshot, files.date)
         parts.append(_judged(frozen, same, shown, snapshot, until))
         log.info("%s: %s", name, _counted(parts[-1]))
@@ -174,14 +174,14 @@ def _neighbours(outline: pl.DataFrame, same: pl.DataFrame, id_column: str) -> pl
     return unknown.drop_nulls(["above", "below"]).select(*_PAGE, "text_id", "above", "below")
 
 
-def shown_files(placed: pl.LazyFrame, *, most_pages: int) -> pl.DataFrame:
+def shown_files(placed: pl.LazyFrame, *, maximum_usage: int) -> pl.DataFrame:
     """Return text_id and file of what sections show, each pair once; `placed` is parse's PICTURES.
 
-    A file on more than `most_pages` pages is an icon, and illustrates nothing.
+    A file on more than `maximum_usage` pages is an icon, and illustrates nothing.
     """
     rows = placed.drop_nulls(["text_id", "file"])
     pages = rows.group_by("file").agg(pages=pl.struct(_PAGE).n_unique())
-    few = pages.filter(pl.col("pages") <= most_pages)
+    few = pages.filter(pl.col("pages") <= maximum_usage)
     shown = rows.join(few, on="file", how="semi").select("text_id", "file").unique().collect()
     return shown.with_columns(pl.col("file").map_elements(file_name, return_dtype=pl.String))
 
@@ -248,7 +248,7 @@ def write_delta(  # noqa: PLR0913
     *,
     placed: Sequence[Path],
     origins: Origins,
-    pages: int,
+    maximum_usage: int,
     out: Path,
 ) -> None:
     """Write schemas.DELTA: how the feed of a later snapshot differs from an earlier one.
@@ -265,7 +265,7 @@ def write_delta(  # noqa: PLR0913
     ]
     all_pages = pl.concat(page_tables).unique().collect()
     same = identify(_outline(tables[0], all_pages), _outline(tables[1], all_pages))
-    shown = shown_files(origins.parsed(placed), most_pages=pages)
+    shown = shown_files(origins.parsed(placed), maximum_usage=maximum_usage)
     rows = changes(earlier, current, same, shown).select(DELTA.names)
     order = ["wiki", "page_id", "section_index", "change", "rank", "image_id"]
     store.write(rows.sort(order).to_arrow(), out, DELTA)

@@ -115,7 +115,6 @@ class Learned:
             *zip(*ranks, strict=True),
             sections=self.calibration["sections"]["validation"],
             precision=spec.precision,
-            confidence=spec.confidence,
         )
         self._record(certified)
         self.calibration |= {"certified": certified[0].threshold, "why": certified[0].why}
@@ -261,7 +260,7 @@ def _nothing(
     why: str, counts: Mapping[str, int], collection: str, spec: Publishing
 ) -> dict[str, Any]:
     wanted: dict[str, Any] = {"collection": collection, "precision": spec.precision}
-    wanted |= {"confidence": spec.confidence, "most": spec.most}
+    wanted |= {"confidence": calibrate.CONFIDENCE, "most": spec.most}
     wanted["caution"] = caution(counts["with a right candidate"])
     learned = {"weights": None, "curves": None, "threshold": None, "certified": None}
     reached = {"raised": [], "ranks": [], "reached": {}, "sections": counts, "why": why}

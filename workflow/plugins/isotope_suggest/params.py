@@ -1,22 +1,21 @@
 """What the phase suggest suggests, and how sure it has to be: the key `suggest` of params.yaml."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from isotope.params.messages import KeyPath
 from isotope.params.references import Ref
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     Count,
     Distinct,
     Integer,
-    Natural,
     Number,
     Opt,
     Params,
     PluginSection,
     Section,
-    Share,
 )
 
 _Within = Annotated[Number, Field(gt=0, lt=1)]
@@ -30,17 +29,8 @@ def _wikis(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
 class Filtering(Section):
     """Which pictures are not suggested."""
 
-    pixels: Count = 100
-    """Shortest side of a picture."""
-    pages: Count = 100
+    maximum_usage: Count = 100
     """Most pages that show a picture; what is on more is an icon."""
-    aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = 0.005
-    """Share of the pictures of a kind at each end, by width / height, whose aspect is not
-    suggested."""
-    same_bits: Annotated[Integer, Field(ge=0, le=64)] = 6
-    """Bits of 64 of the perceptual hash in which near duplicates differ at most."""
-    same_cosine: Annotated[Number, Field(gt=0, le=1)] = 0.98
-    """Least cosine of the vectors of near duplicates."""
     free: bool = True
     """Whether pictures whose licence is not free are left out."""
 
@@ -50,17 +40,24 @@ class Publishing(Filtering):
 
     precision: _Within = 0.9
     """Share of suggestions that are to be right."""
-    confidence: _Within = 0.9
-    """Probability, over draws of the validation sections, with which that share is reached."""
     most: Annotated[Integer, Field(ge=1, le=10)] = 3
     """Most suggestions for a section."""
-    diversity: Share = 0.3
-    """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
 
 
 class Suggest(Publishing, PluginSection):
     """Suggestions of pictures for sections without one. No collection gets any unless the key is
     there, if only as `{}`."""
+
+    removed: ClassVar[Removed] = {
+        "pixels": Constant(100, "pixels that a thumbnail has at least"),
+        "aspect_tail": Constant(0.005, "the share of pictures whose aspect is odd, at each end"),
+        "same_bits": Constant(6, "the distance of perceptual hashes of the same picture"),
+        "same_cosine": Constant(0.98, "the cosine of vectors of the same picture"),
+        "confidence": Constant(0.9, "the probability with which `precision` is reached"),
+        "diversity": Constant(0.3, "the weight of how unlike a suggestion is to those before it"),
+        "depth": Constant(50, "candidates of each source, of which at most `most` are shown"),
+        "sheet": Constant(100, "suggestions that people judge, which tell a share by a tenth"),
+    }
 
     collections: Opt[Distinct[Annotated[str, Ref(_wikis, "build", "collect")]]] = None
     """Built collections whose sections get suggestions. Unless given, all that are made of a
@@ -71,12 +68,8 @@ class Suggest(Publishing, PluginSection):
     """System of kind dense whose hits are candidates; unless given, `tabulate.system` if it is one,
     else the first that is searched. Without one there are no dense candidates, and near duplicates
     are found by their pixels alone."""
-    depth: Count = 50
-    """Candidates of each source for a section."""
-    ought: _Within = 0.5
-    """Least probability that a section ought to have a picture, for one that gets suggestions."""
-    sheet: Natural = 100
-    """Suggestions on the sheet that assessors judge."""
+    minimum_need: _Within = 0.5
+    """Least probability that a section needs a picture, for one that gets suggestions."""
     seed: Integer = 0
     """The same seed draws the same sheet."""
 

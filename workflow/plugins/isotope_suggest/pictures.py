@@ -118,13 +118,13 @@ def describe_pictures(  # noqa: PLR0913
     qrels: Path,
     out: Path,
     threads: int,
-    pages: int,
+    maximum_usage: int,
 ) -> None:
     """Write PICTURE_KINDS, by image_id, of all `images`, in one pass over the crawl's `pixels`.
 
-    `placed` are parse's PICTURES of the collection's sources; a picture on more than `pages` pages
-    is used up. One without pixels has neither colours nor hash. What is resumed after a kill is the
-    measuring.
+    `placed` are parse's PICTURES of the collection's sources; a picture on more than
+    `maximum_usage` pages is used up. One without pixels has neither colours nor hash. What is
+    resumed after a kill is the measuring.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: a table or shard that is not there or not readable,
@@ -140,7 +140,7 @@ def describe_pictures(  # noqa: PLR0913
             measured,
             folder,
         )
-        kinds = _learned(described, pages)
+        kinds = _learned(described, maximum_usage)
         _write(described, kinds, out)
     shutil.rmtree(looked, ignore_errors=True)
 
@@ -184,9 +184,9 @@ def _credits(images: Path, folder: Path) -> Path:
     return stated
 
 
-def _learned(described: Path, pages: int) -> Kinds:
+def _learned(described: Path, maximum_usage: int) -> Kinds:
     """Return the classifier, of the pictures of which the collection says something."""
-    signed = _signed(described, pages)
+    signed = _signed(described, maximum_usage)
     if signed.is_empty():
         log.info("no picture says of what kind it is: kinds are told by the classifier's priors")
         return prior()
@@ -195,7 +195,7 @@ def _learned(described: Path, pages: int) -> Kinds:
     return kinds
 
 
-def _signed(described: Path, pages: int) -> pl.DataFrame:
+def _signed(described: Path, maximum_usage: int) -> pl.DataFrame:
     """Return pictures of which something says what kinds they may be of, by their `sign`.
 
     Of each sign there are at most 5,000, those whose ids have the smallest MD5.
@@ -204,7 +204,7 @@ def _signed(described: Path, pages: int) -> pl.DataFrame:
     sign = (
         pl.when(is_tiny & (pl.col("colours") <= TINY_COLOURS))
         .then(pl.lit("tiny"))
-        .when(pl.col("pages") > pages)
+        .when(pl.col("pages") > maximum_usage)
         .then(pl.lit("used up"))
         .when("is_chosen")
         .then(pl.lit("chosen"))

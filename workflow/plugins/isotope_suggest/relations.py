@@ -26,6 +26,8 @@ from isotope_suggest.origins import Origins
 from isotope_suggest.resources import SQL
 
 STEPS = SQL / "pages"
+# Candidates of each source for a section, of which ten at most are ranked.
+SOURCE_DEPTH = 50
 HIDDEN_SPLITS = ("validation", "test")
 LANGLINKS = schema(language=pa.string(), page_id=pa.int64(), other=pa.string(), title=pa.string())
 _ROWS = 100_000
@@ -53,13 +55,13 @@ class Inputs:
     entities: Sequence[tuple[str, Path]] = ()
 
 
-def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
+def asked_sections(sections: Path, minimum_need: float) -> pl.DataFrame:
     """Return text_id, language and page_id of the sections that get candidates, by text_id.
 
     They are the judged ones of validation and test, and the open ones that ought to have a picture.
     """
     judged = (pl.col("role") == "judged") & pl.col("split").is_in(HIDDEN_SPLITS)
-    is_open = (pl.col("role") == "open") & (pl.col("probability") >= ought)
+    is_open = (pl.col("role") == "open") & (pl.col("probability") >= minimum_need)
     rows = pl.scan_parquet(sections, glob=False).filter(judged | is_open)
     return rows.select("text_id", "language", "page_id", "role").sort("text_id").collect()
 

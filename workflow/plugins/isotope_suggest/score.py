@@ -36,6 +36,8 @@ DEPTH = 10
 # How far down a ranking near duplicates are looked for: others fill the places of what goes.
 _LOOKED_AT = 3 * DEPTH
 _ROWS = 1 << 17
+# Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it.
+_DIVERSITY = 0.3
 KEY = ["text_id", "image_id"]
 _INTERVAL = ("low", "high")
 _NUMBERS = ("score", "probability", *_INTERVAL)
@@ -267,10 +269,9 @@ def blocks(candidates: Path) -> Iterator[pl.DataFrame]:
 class Ranker:
     """Ranks what the filters leave; made once, applied to any number of blocks."""
 
-    def __init__(self, filters: Filters, likeness: Likeness, diversity: float) -> None:
-        """Take the filters, and the weight of how unlike a suggestion is to those before it."""
+    def __init__(self, filters: Filters, likeness: Likeness) -> None:
+        """Take the filters, and what tells how alike pictures are."""
         self._filters, self._likeness = filters, likeness
-        self._diversity = diversity
 
     def suggested(self, scored: pl.DataFrame) -> Ranked:
         """Rank candidates by their column `score`, the logit of the system suggest.
@@ -313,7 +314,7 @@ class Ranker:
         relevance[row, position] = 1 / (1 + np.exp(-best["score"].to_numpy()))
         cube = np.zeros((sections, DEPTH, vectors.shape[1]), np.float32)
         cube[row, position] = vectors
-        places = mmr(relevance, cube, self._diversity, DEPTH)
+        places = mmr(relevance, cube, _DIVERSITY, DEPTH)
         first = np.searchsorted(row, np.arange(sections))
         at = (first[:, None] + places)[places != NONE]
         return best[at]

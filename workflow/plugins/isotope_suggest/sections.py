@@ -43,7 +43,7 @@ def describe_sections(  # noqa: PLR0913
     out: Path,
     model: Path,
     origins: Origins,
-    pages: int,
+    maximum_usage: int,
     projections: Sequence[Path] = (),
 ) -> None:
     """Write schemas.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
@@ -51,7 +51,7 @@ def describe_sections(  # noqa: PLR0913
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
     Wikimedia's article-topic predictions, or none. `projections`, one a source or none, name the
     sections that are texts of WIT: these had a picture, and count as illustrated.
-    A file on more than `pages` pages illustrates nothing.
+    A file on more than `maximum_usage` pages illustrates nothing.
 
     Raises:
         MissingFile: a source without an outline.
@@ -67,7 +67,7 @@ def describe_sections(  # noqa: PLR0913
         relations["topics"] = topics or _empty(_NO_TOPICS, folder)
         # Redirects of files that the dump itself has are followed by parse.
         relations["files"] = _empty(FILES, folder)
-        params = {"pages": pages, "folds": FOLDS}
+        params = {"pages": maximum_usage, "folds": FOLDS}
         traits = sql.run_chain(_STEPS, relations, folder, params=params)["traits"]
         _check_outlined(traits, texts, outlines)
         learned, apart = learn_pages(traits)

@@ -52,6 +52,8 @@ __all__ = [
     "verdict_json",
 ]
 EVERYBODY = "everybody"
+# Suggestions that people judge: a share of them is known to a tenth.
+_ON_SHEET = 100
 _KEY = ["text_id", "image_id"]
 _RIGHT = ("good", "okay")
 _TALLY = ("assessor", "suggestions", *VERDICTS, "precision", "low", "high")
@@ -114,7 +116,7 @@ def _chance(seed: int, text_id: str, image_id: str) -> bytes:
 
 
 def write_sheet(  # noqa: PLR0913
-    feed: Path, texts: Path, images: Path, *, out: Path, most: int, seed: int
+    feed: Path, texts: Path, images: Path, *, out: Path, seed: int, most: int = _ON_SHEET
 ) -> None:
     """Write schemas.SUGGESTION_SHEET: at most `most` suggestions of the feed.
 

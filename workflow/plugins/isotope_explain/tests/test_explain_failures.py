@@ -66,7 +66,7 @@ def runs(folder: Path) -> list[Path]:
 def exhibits(tmp_path_factory) -> dict[str, pl.DataFrame]:
     folder = tmp_path_factory.mktemp("explained")
     out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
-    explain_failures(collection(folder), runs(folder), threshold=1.0, **out)
+    explain_failures(collection(folder), runs(folder), **out)
     relations = {name: str(path) for name, path in out.items()}
     relations["rejected_objects"] = relations["rejected"]
     for name in ("explained", "ranking", "unknown_objects"):
@@ -150,9 +150,7 @@ def test_objects_may_come_from_a_file_without_boxes(tmp_path):
         "image_url,synset\nhttp://x/i1.jpg,tree\nhttp://x/i2.jpg,tree.n.01\nhttp://x/none.jpg,x\n"
     )
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
-    explain_failures(
-        sources._replace(objects=objects_file), runs(tmp_path)[:1], threshold=1.0, **out
-    )
+    explain_failures(sources._replace(objects=objects_file), runs(tmp_path)[:1], **out)
     first = pl.read_parquet(out["failures"]).row(0, named=True)
     assert (first["ca"], first["sd"], first["sizes"]) == (1.0, None, [])
     assert pl.read_parquet(out["rejected"]).is_empty()
@@ -163,7 +161,7 @@ def test_bad_objects_are_named_errors(tmp_path):
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
 
     def explained(**changes):
-        explain_failures(sources._replace(**changes), [], threshold=1.0, **out)
+        explain_failures(sources._replace(**changes), [], **out)
 
     with pytest.raises(MissingFile, match="no such file"):
         explained(objects=where)
@@ -182,7 +180,7 @@ def test_a_missing_dictionary_stops_before_any_table(tmp_path):
     sources = collection(tmp_path)._replace(wordnet=str(tmp_path / "nowhere"))
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     with pytest.raises(MissingFile, match="wordnet-base"):
-        explain_failures(sources, [], threshold=1.0, **out)
+        explain_failures(sources, [], **out)
     assert not any(path.exists() for path in out.values())
 
 
@@ -203,7 +201,7 @@ def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     rows = [{"text_id": t, "image_id": i, "relevance": 1, "split": "validation"} for t, i in pairs]
     store.write_rows(rows, sources.qrels, QRELS)
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
-    explain_failures(sources, [path], threshold=1.0, **out)
+    explain_failures(sources, [path], **out)
     exhibit = recipe("ranking", {"ranks": str(out["ranks"])}, {"systems": []})
     write_exhibit(exhibit, tmp_path / "ranking", tmp_path / "ranking.svg")
     again = pl.read_parquet(out["ranks"]).rows(named=True)

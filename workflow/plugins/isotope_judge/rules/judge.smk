@@ -82,7 +82,6 @@ use rule job as judge_by_models with:
         measures=lambda w: judges.entry.measures,
         judges=lambda w: judges.model_origins,
         origins=lambda w: judges.origins,
-        level=lambda w: judges.entry.level,
 
 
 # Assessors' judgements of failures and of first answers, from completed sheets.

@@ -28,6 +28,7 @@ from isotope.core.errors import (
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope_judge import answers as answered
+from isotope_judge import grading
 from isotope_judge.answers import Answers
 from isotope_judge.display import shuffled
 from isotope_judge.grading import grade_pool
@@ -159,11 +160,14 @@ def test_the_probabilities_are_those_of_the_first_token_that_the_library_would_g
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_graded_twice_and_in_other_batches_the_bytes_are_the_same(folder, checkpoints, kind):
+def test_graded_twice_and_in_other_batches_the_bytes_are_the_same(
+    folder, checkpoints, kind, monkeypatch
+):
     outputs: list[tuple[bytes, ...]] = []
     for batch in (1, 4, 4, 100):
         shutil.rmtree("judgements", ignore_errors=True)
-        table = grade(spec_of(checkpoints[kind], batch=batch))
+        monkeypatch.setattr(grading, "_WRITTEN", batch)
+        table = grade(spec_of(checkpoints[kind]))
         outputs.append((Path("grades.parquet").read_bytes(), FILE.read_bytes()))
         assert table.columns == MODEL_GRADES.names
     assert len(set(outputs)) == 1
@@ -197,7 +201,8 @@ def test_of_two_grades_that_are_equally_likely_the_lower_one_counts():
 
 
 def test_a_killed_run_goes_on_where_it_was(folder, checkpoints, asked, monkeypatch):
-    spec = spec_of(checkpoints["qwen2_vl"], batch=2)
+    monkeypatch.setattr(grading, "_WRITTEN", 2)
+    spec = spec_of(checkpoints["qwen2_vl"])
     grade(spec)
     expected = Path("grades.parquet").read_bytes(), FILE.read_bytes()
     shutil.rmtree("judgements")
@@ -237,7 +242,8 @@ def test_a_torn_last_line_is_asked_again(folder, checkpoints, asked):
 
 
 def test_a_full_disk_leaves_the_answers_as_they_were(folder, checkpoints, monkeypatch):
-    spec = spec_of(checkpoints["qwen2_vl"], batch=4)
+    monkeypatch.setattr(grading, "_WRITTEN", 4)
+    spec = spec_of(checkpoints["qwen2_vl"])
     write, calls = answered.os.pwrite, []
 
     def full(descriptor: int, content: bytes, at: int) -> int:

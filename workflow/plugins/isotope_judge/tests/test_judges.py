@@ -17,7 +17,7 @@ from isotope.params import files
 
 ROOT = Path(__file__).parents[4]
 JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
-MODEL = {"kind": "vlm", "precision": "float32", "letters": 60, "own": ["hashed"]}
+MODEL = {"kind": "vlm", "precision": "float32", "own": ["hashed"]}
 TINY: dict[str, Any] = {
     "acquire": {"toy": {"generate": {"pages": 40}}},
     "crawl": {"toy": {"shards": 1}},

@@ -92,13 +92,13 @@ class OpenSections:
 
     @property
     def _summary(self) -> str:
-        open_sections, ought = self._open, self._sources.asked.ought
-        enough = int((open_sections["probability"] >= ought).sum())
+        open_sections, minimum = self._open, self._sources.asked.minimum_need
+        enough = int((open_sections["probability"] >= minimum).sum())
         answered = int((open_sections["suggestions"] > 0).sum())
         count = len(open_sections)
         return (
             f"{count:,} section{'' if count == 1 else 's'} without a picture; {enough:,} "
-            f"of them ought to have one, with a probability of at least {ought:g}; the feed has "
+            f"of them ought to have one, with a probability of at least {minimum:g}; the feed has "
             f"suggestions for {answered:,}"
         )
 

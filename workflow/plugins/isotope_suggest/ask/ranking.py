@@ -80,10 +80,10 @@ class LiveRanker:
             sections = self._sections.select(_SECTIONS).collect()
             on = shown(sources.placed, described, sources.origins) if sources.placed else _NOWHERE
             filters = Filters(described, sections=sections, shown=on, **tables)
-            return filters, Ranker(filters, likeness, sources.asked.diversity)
+            return filters, Ranker(filters, likeness)
 
         free = Filters(described, sections=nothing, shown=_NOWHERE, **tables).of_free_texts()
-        self._free = free, Ranker(free, likeness, sources.asked.diversity)
+        self._free = free, Ranker(free, likeness)
         pool = ThreadPoolExecutor(1, "filters")
         self._of_sections = pool.submit(of_sections)
         pool.shutdown(wait=False)

@@ -22,6 +22,7 @@ from isotope_suggest.ask.language import caption_scripts, mismatch
 from isotope_suggest.ask.sources import Sources
 from isotope_suggest.candidates import union_of
 from isotope_suggest.reasons import language_name
+from isotope_suggest.relations import SOURCE_DEPTH
 
 BM25, DENSE = "bm25", "dense"
 
@@ -92,7 +93,7 @@ class Retriever:
             As `open_index` and `codes.Codes.load`.
         """
         self._sources = sources
-        self._depth = sources.asked.depth
+        self._depth = SOURCE_DEPTH
         self.words = Words.load(sources, "images")
         has_vectors = sources.vectors("images") and sources.vector_ids("images")
         self.dense = Dense(sources, cache, threads) if has_vectors else None

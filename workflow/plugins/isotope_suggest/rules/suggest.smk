@@ -17,7 +17,7 @@ use rule job as suggest_pictures with:
     threads: jobs.threads(8)
     params:
         call="isotope_suggest.pictures:describe_pictures",
-        pages=suggestions.asked.pages,
+        maximum_usage=suggestions.asked.maximum_usage,
 
 
 use rule job as suggest_sections with:
@@ -37,7 +37,7 @@ use rule job as suggest_sections with:
         call="isotope_suggest.sections:describe_sections",
         topics=lambda w: facts.only(w.collection, "topics"),
         origins=suggestions.origins,
-        pages=suggestions.asked.pages,
+        maximum_usage=suggestions.asked.maximum_usage,
 
 
 use rule job as suggest_candidates with:
@@ -68,8 +68,7 @@ use rule job as suggest_candidates with:
     params:
         call="isotope_suggest.candidates:find_candidates",
         origins=suggestions.origins,
-        depth=suggestions.asked.depth,
-        ought=suggestions.asked.ought,
+        minimum_need=suggestions.asked.minimum_need,
         words=suggestions.words,
 
 
@@ -107,7 +106,6 @@ use rule job as suggest_sheet with:
         out="results/suggest/{collection}/sheet.parquet",
     params:
         call="isotope_suggest.verdicts:write_sheet",
-        most=suggestions.asked.sheet,
         seed=suggestions.asked.seed,
 
 
@@ -128,7 +126,7 @@ use rule job as suggest_taken_up with:
         later=suggestions.later,
         origins=suggestions.origins,
         snapshot=suggestions.snapshot,
-        pages=suggestions.asked.pages,
+        maximum_usage=suggestions.asked.maximum_usage,
         most=suggestions.asked.most,
 
 
@@ -145,7 +143,7 @@ use rule job as suggest_delta with:
     params:
         call="isotope_suggest.later:write_delta",
         origins=suggestions.origins,
-        pages=suggestions.asked.pages,
+        maximum_usage=suggestions.asked.maximum_usage,
 
 
 # What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.

@@ -84,7 +84,7 @@ class Encyclopedia:
     def inputs(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `describe_sections`; it writes into the same folder."""
         origins = Origins(languages={name: name for name in self.languages}, union=self.union)
-        spec = {"origins": origins, "pages": 100}
+        spec = {"origins": origins, "maximum_usage": 100}
         files = {name: self.folder / f"{name}.parquet" for name in ("texts", "qrels")}
         parsed = {
             name: [self.folder / f"{language}-{name}.parquet" for language in self.languages]

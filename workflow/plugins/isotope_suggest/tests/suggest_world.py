@@ -63,7 +63,7 @@ class World:
         count = len(self.roles)
         self.text_ids = [f"text-{n:04}" for n in range(count)]
         self.image_ids = [f"image-{n:04}" for n in range(count)]
-        self.spec = Publishing(aspect_tail=0.0)
+        self.spec = Publishing()
         self.rejections = list[tuple[str, str]]()
         self.candidates = self._candidates()
         self.pictures = self._pictures()

@@ -27,7 +27,7 @@ PICTURES = [f"Lamp{n}" for n in range(12)]
 VECTORS = ("text_vectors", "text_ids", "image_vectors", "image_ids")
 WORDS: Any = entries.system_of("bm25", fields=["page_title", "section_title"], prepare="none")
 ASKED = {
-    **{"depth": DEPTH, "ought": 0.5},
+    **{"depth": DEPTH, "minimum_need": 0.5},
     "words": Words(k1=WORDS.k1, b=WORDS.b, fields=WORDS.fields, prepare="none", captions="en"),
 }
 

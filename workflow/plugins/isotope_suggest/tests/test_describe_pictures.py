@@ -88,7 +88,7 @@ class World:
     def describe(self, threads=1, **changes):
         arguments: dict[str, Any] = {
             **{"images": self.images, "pixels": self.shards, "placed": [self.placed]},
-            **{"qrels": self.qrels, "out": self.out, "threads": threads, "pages": 100},
+            **{"qrels": self.qrels, "out": self.out, "threads": threads, "maximum_usage": 100},
         }
         describe_pictures(**(arguments | changes))
         return pl.read_parquet(self.out)

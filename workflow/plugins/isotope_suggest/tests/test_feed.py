@@ -148,14 +148,14 @@ def test_a_picture_on_the_page_or_rejected_before_is_never_suggested(tmp_path: P
 @pytest.mark.parametrize("most", [1, 2])
 def test_no_section_has_more_suggestions_than_allowed(tmp_path: Path, most: int):
     world = World(seed=1)
-    world.spec = Publishing(aspect_tail=0.0, most=most)
+    world.spec = Publishing(most=most)
     feed = _feed(world, tmp_path)["feed"]
     assert feed.group_by("text_id").len()["len"].max() <= most
 
 
 def test_second_suggestions_have_a_threshold_of_their_own_where_two_pictures_fit(tmp_path: Path):
     world = World(wrong=1000, pairs=True)
-    world.spec = Publishing(aspect_tail=0.0, most=2)
+    world.spec = Publishing(most=2)
     got = _feed(world, tmp_path)
     first, second = got["calibration"]["ranks"]
     assert first["threshold"] is not None

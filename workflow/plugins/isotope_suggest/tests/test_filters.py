@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.vectors import write_ids
 from isotope.schemas.parse import PICTURES as PLACED
+from isotope_suggest import filters as filtering
 from isotope_suggest.filters import (
     REASONS,
     Filters,
@@ -26,7 +28,7 @@ from isotope_suggest.origins import Origins
 from isotope_suggest.params import Filtering
 from isotope_suggest.schemas import FILTERED, PICTURE_KINDS
 
-SPEC = Filtering(pixels=100, pages=100, aspect_tail=0.005, same_bits=6, same_cosine=0.98)
+SPEC = Filtering()
 SECTIONS = pl.DataFrame(
     {"text_id": ["s", "t", "d"], "language": ["en", "en", "de"], "page_id": [1, 1, 1]}
 )
@@ -190,7 +192,7 @@ def test_a_candidate_that_is_no_picture_is_a_named_error():
         filters(table(picture("a"))).reject(pairs(("s", "a"), ("s", "z")))
 
 
-def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures():
+def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures(monkeypatch):
     # 1.01, 1.02, ... 1.99: 0.02 * 100 = 2, so the second from each end.
     train = [picture(f"i{n}", width=100 + n, height=100) for n in range(1, 100)]
     drawings = [picture(f"d{n}", kind="drawing") for n in range(40)]
@@ -206,7 +208,8 @@ def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures
     bounds = aspects(pictures, qrels, 0.02)
     # Of 40 drawings, none bounds a tail of 2 %: 0.02 * 41 < 1.
     assert bounds.rows() == [("photograph", 1.02, 1.98)]
-    some = filters(pictures, spec=SPEC.model_copy(update={"aspect_tail": 0.02}), qrels=qrels)
+    monkeypatch.setattr(filtering, "ASPECT_TAIL", 0.02)
+    some = filters(pictures, qrels=qrels)
     outcome = some.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
     assert why(outcome) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
     assert outcome.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
@@ -396,9 +399,8 @@ def test_no_two_that_are_left_are_alike_and_each_that_goes_is_like_a_better_one(
         *(picture(i, hash=h, file=f"{i}x.jpg") for i, h in zip(ids, hashes, strict=True))
     )
     pictures = pictures.with_columns(file=pl.lit("plain.jpg"))
-    outcome = filters(pictures, spec=SPEC.model_copy(update={"same_bits": bits})).one_of_a_kind(
-        pairs(*(("s", i) for i in ids))
-    )
+    with patch.object(filtering, "PHASH_DISTANCE", bits):
+        outcome = filters(pictures).one_of_a_kind(pairs(*(("s", i) for i in ids)))
     left = [ids.index(i) for i in outcome.left["image_id"]]
     apart = lambda a, b: (hashes[a] ^ hashes[b]).bit_count()  # noqa: E731
     assert all(apart(a, b) > bits for a in left for b in left if a < b)

@@ -14,7 +14,7 @@ from isotope_suggest.schemas import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
 ORIGINS = Origins(languages={"en": "en"})
-ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "pages": 2, "snapshot": "20200611"}
+ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "maximum_usage": 2, "snapshot": "20200611"}
 
 
 def outline(*headings: tuple[str, int, str], page: int = 1) -> pl.DataFrame:
@@ -197,7 +197,7 @@ def test_a_delta_says_what_is_new_withdrawn_and_taken_up(tmp_path) -> None:
     }
     placed = [write([picture("B", "2.jpg")], PICTURES, tmp_path / "placed")]
     out = tmp_path / "delta.parquet"
-    later.write_delta(**tables, placed=placed, out=out, origins=ORIGINS, pages=2)
+    later.write_delta(**tables, placed=placed, out=out, origins=ORIGINS, maximum_usage=2)
     rows = pl.read_parquet(out)
     assert rows.to_arrow().schema.names == DELTA.names
     assert rows.select("change", "image_id").rows() == [
@@ -210,6 +210,6 @@ def test_two_feeds_that_are_the_same_differ_in_nothing(tmp_path) -> None:
     sections = write(outline(("a", 0, "Introduction")).to_dicts(), SECTION_ROLES, tmp_path / "s")
     placed, out = [write([], PICTURES, tmp_path / "placed")], tmp_path / "delta.parquet"
     later.write_delta(
-        feed, feed, sections, sections, placed=placed, out=out, origins=ORIGINS, pages=2
+        feed, feed, sections, sections, placed=placed, out=out, origins=ORIGINS, maximum_usage=2
     )
     assert pl.read_parquet(out).is_empty()

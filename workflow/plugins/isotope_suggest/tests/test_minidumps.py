@@ -27,7 +27,7 @@ from isotope_suggest.schemas import FEED, SCORED, SECTION_ROLES
 DATES = ("20200611", "20210122", "20210917", "20211213")
 TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
 ORIGINS = Origins(languages={"en": "en"})
-ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "pages": 20, "snapshot": DATES[0]}
+ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "maximum_usage": 20, "snapshot": DATES[0]}
 LINK = re.compile(r"\[\[\s*(?:File|Image)\s*:\s*([^|\]\n]+?)\s*(?=[|\]])", re.IGNORECASE)
 HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1[ \t]*(?:<!--.*?-->)?\s*$", re.MULTILINE)
 Raw = dict[tuple[int, str], str]

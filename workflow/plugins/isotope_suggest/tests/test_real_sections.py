@@ -60,7 +60,7 @@ def sections(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> pl.DataF
         out=folder / "described.parquet",
         model=folder / "ought.json",
         origins=Origins(languages={"en": "en"}),
-        pages=100,
+        maximum_usage=100,
     )
     titles = pl.read_parquet(folder / "texts.parquet").select("text_id", "page_title")
     return pl.read_parquet(folder / "described.parquet").join(titles, on="text_id")

@@ -25,7 +25,7 @@ def described(
 ) -> pl.DataFrame:
     """Describe the sections of these pages, which a small world follows."""
     books = books or Encyclopedia(folder, {"en": [*pages, *WORLD]})
-    describe_sections(**books.inputs(pages=of_pages))
+    describe_sections(**books.inputs(maximum_usage=of_pages))
     return pl.read_parquet(folder / "sections.parquet")
 
 

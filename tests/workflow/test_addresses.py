@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from isotope.core import plugins
+from isotope.cli.schema import schema as params_schema
 
 ROOT = Path(__file__).parents[2]
 
@@ -267,31 +267,6 @@ PARAMS: dict[str, Any] = {
         "side_by_side": {"toy": ["a/choices.csv"]},
     },
 }
-# A kind that other papers have.
-if "papers" in plugins.registered():
-    ADDRESSES.update(
-        {
-            "collect.*.recognition.tokenizer": Address(
-                {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
-                "a/vocabulary.txt",
-                {"project_labels"},
-            ),
-        }
-    )
-    PARAMS["collect"] |= {
-        "labels": {
-            "kind": "oven-labels",
-            "source": "brought",
-            "recognition": {
-                "knowledge": "toy",
-                "questions": [{"category": "*", "question": "what is it?"}],
-                "unseen_share": 0.1,
-                "unseen_categories": [],
-                "seed": 0,
-                "tokenizer": "a/vocabulary.txt",
-            },
-        },
-    }
 FILES = [
     *("wit.tsv", "dump.xml", "one.png", "pictures/p.png", "vocabulary.txt", "clip.safetensors"),
     *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),
@@ -435,7 +410,7 @@ def leaves(node: dict[str, Any], schema: dict[str, Any], path: str = "") -> Iter
 
 def test_every_param_that_sounds_like_an_address_is_in_the_table():
     """A new one needs a row in ADDRESSES, or a word in NO_ADDRESS that it is none."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text("utf-8"))
+    schema = params_schema()
     # A collection's keys are those of its kind.
     every = {
         re.sub(r"^(collect\.\*)\.<[^>]+>", r"\1", path): said

@@ -1,11 +1,17 @@
 """What a section says of its keys."""
 
+import json
 import re
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft202012Validator
 
 from isotope.cli import schema
 from isotope.cli.reference import rewrite
 from isotope.params.sections import Rare, Section
 
+ROOT = Path(__file__).parents[3]
 KEYS = re.compile(r"^\| `([^`]+)`", re.MULTILINE)
 
 
@@ -50,3 +56,25 @@ def test_keys_that_few_experiments_set_have_a_table_of_their_own_with_what_stand
     usual, rare = page.split("Few experiments set these:")
     assert KEYS.findall(usual) == ["top", "top.last"]
     assert KEYS.findall(rare) == ["top.inner", "top.inner.below"]
+
+
+FILE = yaml.safe_load((ROOT / schema.FILE).read_text("utf-8"))
+
+
+def test_the_file_has_every_class_with_the_keys_of_its_bases():
+    whole = schema.schema()["$defs"]
+    for name, rule in whole.items():
+        parts = [part["$ref"] for part in FILE["$defs"][name].get("allOf", ())]
+        above = [FILE["$defs"][part.rpartition("/")[2]]["properties"] for part in parts]
+        keys = {k: v for p in (*above, FILE["$defs"][name]["properties"]) for k, v in p.items()}
+        assert keys == json.loads(json.dumps(rule["properties"])), name
+
+
+def test_an_editor_takes_the_keys_of_a_base_and_no_others():
+    params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+    validator = Draft202012Validator(FILE)
+    assert [*validator.iter_errors(params)] == []
+    model = {"kind": "hash", "dim": 64, "fields": ["page_title"]}
+    assert [*validator.iter_errors({**params, "models": {"m": model}})] == []
+    stranger = {**params, "models": {"m": {**model, "stranger": 1}}}
+    assert [*validator.iter_errors(stranger)]

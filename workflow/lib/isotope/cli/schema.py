@@ -4,7 +4,7 @@ No program reads it: the classes of the phases and of the kinds say what params 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -12,10 +12,12 @@ from typing import Any, cast
 import yaml
 
 from isotope.params.root import params_class
-from isotope.params.sections import COLLECTIONS, kinds
+from isotope.params.sections import COLLECTIONS, Section, kinds
 
 FILE = Path("workflow/schemas/params.schema.yaml")
 Node = Mapping[str, Any]
+# Classes for which a part of its own is worth its lines.
+_FEWEST = 2
 
 
 @cache
@@ -35,9 +37,58 @@ def text() -> str:
     note = "# Written by `python docs/parameters.py` from the classes of the phases and kinds.\n"
     # Whatever is named twice is written twice, as it is no longer one object.
     parts = json.loads(json.dumps(schema()))
+    share(parts["$defs"])
     return note + yaml.safe_dump(
         parts, sort_keys=False, allow_unicode=True, width=9999, default_flow_style=None
     )
+
+
+def share(definitions: dict[str, Any]) -> None:
+    """Write the keys that classes have from a base once, in a part that theirs refer to.
+
+    Such a part is open, and those that refer to it are closed by `unevaluatedProperties`.
+    """
+    classes = {_name_of(c, definitions): c for c in _below(Section)}
+    for base in dict.fromkeys(base for c in classes.values() for base in _bases(c)):
+        fields = ((name, base.model_fields.get(name)) for name in base.__annotations__)
+        declared = [field.alias or name for name, field in fields if field]
+        heirs = [definitions[n] for n, c in classes.items() if n and issubclass(c, base)]
+        shared = {key: rule for key in declared if (rule := _usual(key, heirs)) is not None}
+        alike = [heir for heir in heirs if shared.items() <= heir["properties"].items()]
+        if not shared or len(alike) < _FEWEST:
+            continue
+        name = f"{base.__name__}Keys"
+        definitions[name] = {"type": "object", "properties": shared}
+        for heir in alike:
+            heir["properties"] = {k: v for k, v in heir["properties"].items() if k not in shared}
+            heir.setdefault("allOf", []).append({"$ref": f"#/$defs/{name}"})
+            heir.pop("additionalProperties", None)
+            heir["unevaluatedProperties"] = False
+
+
+def _below(base: type[Section]) -> Iterator[type[Section]]:
+    for section in base.__subclasses__():
+        yield section
+        yield from _below(section)
+
+
+def _bases(section: type[Section]) -> list[type[Section]]:
+    """Return a class and those that it has keys from, the most general first."""
+    above = [c for c in reversed(section.__mro__) if issubclass(c, Section)]
+    return [c for c in above if {*c.__annotations__} & {*c.model_fields}]
+
+
+def _name_of(section: type[Section], definitions: Node) -> str:
+    """Return by which name the schema has a class; an empty one for a class that is none of it."""
+    long = f"{section.__module__}.{section.__qualname__}".replace(".", "__")
+    return next((name for name in (long, section.__name__) if name in definitions), "")
+
+
+def _usual(key: str, heirs: Sequence[Node]) -> Node | None:
+    """Return the rule that most classes have for a key, if two have it."""
+    rules = [heir["properties"][key] for heir in heirs if key in heir["properties"]]
+    most = max(rules, key=rules.count, default=None)
+    return most if rules.count(most) >= _FEWEST else None
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401

@@ -111,7 +111,7 @@ def gallery(names: Sequence[str]) -> str:
     """Return the page that shows the pictures of the pages named."""
     parts = [GALLERY]
     for name in names:
-        wide, narrow = (f'<img src="{name}-{w}.webp" alt="{name}, {w} px wide"' for w in WINDOWS)
+        wide, narrow = (f'<img src="{name}-{w}.webp" alt="{name}, {w} px"' for w in WINDOWS)
         parts.append(f'## {name}\n\n{wide} width="640">\n{narrow} width="195">\n')
     return "\n".join(parts)
 

@@ -249,7 +249,7 @@ def release(
     negatives: Annotated[
         int | None,
         typer.Option(
-            help="Hard negatives of a query; by default what the params say.",
+            help="Hard negatives of a query; by default what the release says.",
             parser=integer_between(1),
             metavar="NUMBER",
         ),
@@ -257,7 +257,7 @@ def release(
     queries: Annotated[
         int | None,
         typer.Option(
-            help="Most queries of a split and direction; by default what the params say.",
+            help="Most queries of a split and direction; by default what the release says.",
             parser=integer_between(1),
             metavar="NUMBER",
         ),

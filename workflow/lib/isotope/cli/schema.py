@@ -48,20 +48,22 @@ def share(definitions: dict[str, Any]) -> None:
 
     Such a part is open, and those that refer to it are closed by `unevaluatedProperties`.
     """
-    classes = {_name_of(c, definitions): c for c in _below(Section)}
-    for base in dict.fromkeys(base for c in classes.values() for base in _bases(c)):
+    classes = {name: c for c in _below(Section) if (name := _name_of(c, definitions))}
+    bases = {base for c in classes.values() for base in _bases(c)}
+    for base in sorted(bases, key=lambda c: (len(c.__mro__), c.__module__, c.__name__)):
         fields = ((name, base.model_fields.get(name)) for name in base.__annotations__)
         declared = [field.alias or name for name, field in fields if field]
-        heirs = [definitions[n] for n, c in classes.items() if n and issubclass(c, base)]
+        heirs = [definitions[name] for name in sorted(classes) if issubclass(classes[name], base)]
         shared = {key: rule for key in declared if (rule := _usual(key, heirs)) is not None}
-        alike = [heir for heir in heirs if shared.items() <= heir["properties"].items()]
+        alike = [heir["properties"] for heir in heirs if _allows(shared, heir["properties"])]
         if not shared or len(alike) < _FEWEST:
             continue
-        name = f"{base.__name__}Keys"
-        definitions[name] = {"type": "object", "properties": shared}
-        for heir in alike:
-            heir["properties"] = {k: v for k, v in heir["properties"].items() if k not in shared}
-            heir.setdefault("allOf", []).append({"$ref": f"#/$defs/{name}"})
+        part = f"{base.__name__}Keys"
+        definitions[part] = {"type": "object", "properties": shared}
+        for heir in (heir for heir in heirs if heir["properties"] in alike):
+            keys = heir["properties"].items()
+            heir["properties"] = {k: v for k, v in keys if shared.get(k) != v}
+            heir.setdefault("allOf", []).append({"$ref": f"#/$defs/{part}"})
             heir.pop("additionalProperties", None)
             heir["unevaluatedProperties"] = False
 
@@ -89,6 +91,15 @@ def _usual(key: str, heirs: Sequence[Node]) -> Node | None:
     rules = [heir["properties"][key] for heir in heirs if key in heir["properties"]]
     most = max(rules, key=rules.count, default=None)
     return most if rules.count(most) >= _FEWEST else None
+
+
+def _allows(shared: Node, keys: Node) -> bool:
+    """Tell whether a class has keys with these rules, be it by other words and defaults."""
+    return all(key in keys and _tested(keys[key]) == _tested(shared[key]) for key in shared)
+
+
+def _tested(rule: Node) -> Node:
+    return {k: v for k, v in rule.items() if k not in ("default", "description")}
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401

@@ -122,8 +122,8 @@ def few(root: Path) -> dict[str, Any]:
     words = {"kind": "hash", "dim": 64, "texts": "lines", "images": "captions"}
     return {
         "build": ["vg-coco", "flickr8k"],
-        "acquire": {
-            "flickr8k": {"files": {"splits": [f"{root}/flickr8k/Flickr_8k.trainImages.txt"]}}
+        "collect": {
+            "flickr8k": {"splits": {"train": f"{root}/flickr8k/Flickr_8k.trainImages.txt"}}
         },
         "crawl": {"vg-coco": {"shards": 1}},
         "shards": {"search": 1, "score": 1},

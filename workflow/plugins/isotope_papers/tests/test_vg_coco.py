@@ -118,7 +118,7 @@ def flickr8k(folder: Path) -> None:
 
 def few(root: Path) -> dict[str, Any]:
     """Both corpora in one run; the summarisers are tiny, the model hashes words."""
-    summaries = {kind: {"name": str(root / kind), "tokens": 4} for kind in ("t5", "pegasus")}
+    summaries = {kind: {"name": str(root / kind)} for kind in ("t5", "pegasus")}
     words = {"kind": "hash", "dim": 64, "texts": "lines", "images": "captions"}
     return {
         "build": ["vg-coco", "flickr8k"],

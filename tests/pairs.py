@@ -58,6 +58,12 @@ class Built:
         """Return how many rows were set aside for each reason."""
         return dict(self.table("rejected")["reason"].value_counts().rows())
 
+    def urls(self) -> list[tuple[str, str]]:
+        """Return text and the picture's address of every judgement, sorted."""
+        both = self.table("qrels").join(self.table("texts").drop("split"), on="text_id")
+        both = both.join(self.table("images").drop("split"), on="image_id")
+        return sorted(both.select("context_section_description", "image_url").rows())
+
     def pairs(self) -> list[tuple[str, str, int, str]]:
         """Return text, the picture's name, grade and split of every judgement, sorted."""
         both = self.table("qrels").join(self.table("texts").drop("split"), on="text_id")

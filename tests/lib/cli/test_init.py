@@ -7,6 +7,7 @@ import re
 import tarfile
 import zipfile
 from pathlib import Path
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -549,6 +550,47 @@ def test_pictures_are_found_in_a_folder_an_archive_and_beside_the_table(init, pl
     said = init("a.csv", "--force")
     assert entry(said)["pictures"] == "images"
     assert said["counts"]["missing"] == ["b.jpg"]
+
+
+def test_names_of_other_systems_are_those_of_the_pictures(init, place, tmp_path):
+    """macOS writes é in two parts, Windows parts folders by a backslash, and paths are absolute."""
+    for n, name in enumerate(("é.png", "한.png", "x/a.png", "y/a.png")):
+        written(place / "photos" / normalize("NFD", name), png(n))
+    names = [*(normalize("NFC", n) for n in ("é.png", "한.png")), r"C:\me\x\a.png", "/at/y/a.png"]
+    own_data.table(place / "t.csv", ["image", "text"], [[n, f"Dog {n}"] for n in names])
+    said = init("t.csv", "--pictures", "photos")
+    assert said["counts"]["missing"] == []
+    made = built(tmp_path, entry(said))
+    assert made.reasons() == {}
+    shown = {text: normalize("NFC", url) for text, url in made.urls()}
+    assert shown == {
+        f"Dog {name}": normalize("NFC", path)
+        for name, path in zip(names, ("é.png", "한.png", "x/a.png", "y/a.png"), strict=True)
+    }
+
+
+def test_pictures_beside_are_found_in_either_form_and_by_paths_from_the_root(init, place):
+    written(place / "fotos" / normalize("NFD", "é.png"), png())
+    written(place / "far/off/a.png", png())
+    own_data.table(place / "t.csv", ["image", "text"], [[normalize("NFC", "é.png"), "A dog"]])
+    assert entry(init("t.csv"))["pictures"] == "fotos"
+    own_data.table(place / "u.csv", ["image", "text"], [[place / "far/off/a.png", "A dog"]])
+    said = init("u.csv")
+    assert entry(said)["pictures"] == str(place / "far/off")
+    assert said["counts"]["missing"] == []
+
+
+def test_data_in_the_folder_of_the_experiment_are_not_what_isotope_keeps_there(init, place):
+    with tarfile.open(place / "a.tar", "w") as archive:
+        for name, data in (("1.png", png()), ("1.txt", b"A dog."), ("1.alt.txt", b"A red dog.")):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    for words in (["."], [place, "--force"]):
+        said = init(*words, "--name", "mine")
+        assert said["form"] == "webdataset"
+        assert said["columns"]["text"] == ["text"]
+        assert said["columns"]["caption"] == ["alt"]
 
 
 def test_a_table_in_another_language_is_understood_by_what_is_in_it(init, place):

@@ -287,6 +287,12 @@ def test_members_that_cannot_be_read_or_come_again_are_set_aside(tmp_path):
     assert rejected[2]["detail"] == "x/1.txt comes again"
 
 
+def test_several_texts_of_a_sample_are_columns(tmp_path):
+    texts = [("1.txt", b"One."), ("1.alt.txt", b"Two."), ("1.fr.caption", b"Trois.")]
+    row = read(tar(tmp_path / "a.tar", [("1.png", picture("red")), *texts]), [])[0]
+    assert (row["text"], row["alt"], row["fr"]) == ("One.", "Two.", "Trois.")
+
+
 def test_half_a_tar_is_a_named_error(tmp_path):
     members = [("1.png", picture("red")), ("1.txt", b"x" * 9000)]
     whole = tar(tmp_path / "a.tar", members).read_bytes()

@@ -1,9 +1,11 @@
 """Where the pictures lie that a table names: a folder, a zip or a tar."""
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 from isotope.core.errors import MissingFile
 from isotope.intake.archives import is_archive, members
@@ -14,6 +16,7 @@ from isotope.parse.forms.texts import PICTURES, files_of, is_picture
 _LIKELIEST = ("", "images", "pictures", "photos", "img", "data")
 _ENOUGH = 20
 _SHARE = 0.5
+_FORMS: Sequence[Literal["NFC", "NFD"]] = ("NFC", "NFD")
 # By which the format of a file is told.
 _HEAD_BYTES = 8192
 
@@ -38,10 +41,9 @@ class Pictures(NamedTuple):
         """
         near: dict[tuple[bool, bool], list[Path]] = {}
         for path in self.files.get(stem(name), ()):
-            is_other = path.name != PurePosixPath(name).name
-            near.setdefault((not f"/{path.as_posix()}".endswith(f"/{name}"), is_other), []).append(
-                path
-            )
+            full, asked = normalize("NFC", f"/{path.as_posix()}"), f"/{_posix(name)}"
+            is_other = full.rpartition("/")[2] != asked.rpartition("/")[2]
+            near.setdefault((not full.endswith(asked), is_other), []).append(path)
         if not near:
             return "" if self.has_picture(name) else "missing_picture"
         return min(map(_status, near[min(near)]))
@@ -55,10 +57,17 @@ def _status(path: Path) -> str:
 
 
 def stem(name: str) -> str:
-    """Return a name without folder and a picture's suffix."""
-    last = PurePosixPath(name).name
+    """Return a name without folder and a picture's suffix, composed (NFC).
+
+    Tools of macOS write letters with accents in two parts, and those of Windows `\\` for `/`.
+    """
+    last = PurePosixPath(_posix(name)).name
     suffix = next((ending for ending in PICTURES if last.lower().endswith(ending)), "")
     return last[: len(last) - len(suffix)] if suffix else last
+
+
+def _posix(name: str) -> str:
+    return normalize("NFC", name).replace("\\", "/")
 
 
 def pictures_in(root: Path) -> Pictures:
@@ -86,11 +95,18 @@ def pictures_in(root: Path) -> Pictures:
 def beside(table: Path, values: Sequence[str]) -> Path | None:
     """Return the folder near a table with the pictures that its values name, if there is one."""
     named = list(dict.fromkeys(islice((v for v in values if is_picture(v)), _ENOUGH)))
+    if named and all(map(os.path.isabs, named)):
+        there = [Path(value).parent for value in named if Path(value).is_file()]
+        return Path(os.path.commonpath(there)) if len(there) >= _SHARE * len(named) else None
     parent = table if table.is_dir() else table.parent
     folders = (path.name for path in parent.glob("*") if path.is_dir()) if named else ()
     visible = sorted(name for name in folders if not name.startswith("."))
     for name in dict.fromkeys((*_LIKELIEST, *visible)) if named else ():
         folder = parent / name
-        if sum((folder / value).is_file() for value in named) >= _SHARE * len(named):
+        if sum(_is_in(folder, value) for value in named) >= _SHARE * len(named):
             return folder
     return None
+
+
+def _is_in(folder: Path, name: str) -> bool:
+    return any((folder / form).is_file() for form in {name, *(normalize(f, name) for f in _FORMS)})

@@ -13,7 +13,8 @@ _FILE = re.compile(r"file:(//)?")
 # What a run and its tools read and write in the current folder: files of people lie beside it.
 _OF_RUNS = (
     *(".dvc", ".dvcignore", ".git", ".gitignore", ".isotope", ".snakemake", "dvc.lock", "dvc.yaml"),
-    *("logs", "params", "params.yaml", "profiles", "results", "Snakefile"),
+    *("judgements/README.md", "logs", "params", "params.yaml", "profiles", "results"),
+    *("runs/README.md", "Snakefile"),
     *(f"data/{phase}" for phase in ("acquire", "parse", "crawl", "project", "collect")),
     *(f"data/{phase}" for phase in ("train", "encode", "index")),
 )
@@ -92,6 +93,11 @@ def matches(pattern: Path) -> list[Path]:
         for path in map(Path, paths)
         if not (apart and apart & {(full := _absolute(path)), *full.parents}) and not path.is_dir()
     )
+
+
+def of_runs_below(folder: Path) -> set[Path]:
+    """Return the files and folders of the experiment here that are no data of a folder above it."""
+    return _of_runs_below(_absolute(folder))
 
 
 def _of_runs_below(folder: Path) -> set[Path]:

@@ -1,6 +1,8 @@
 -- The crawled picture of each name: the one of this very address, or else the nearest of the same
--- stem: its path ends with the name, its file is called so, or is but for the suffix. Where nothing
--- was crawled, no picture is missing. A picture that was published with an id has it instead of its
+-- stem: its path ends with the name, the name ends with its path (the longer the nearer), its file
+-- is called so, or is but for the suffix. Letters with accents are compared in composed form (NFC),
+-- which tools of macOS do not write, and a backslash of Windows parts folders. Where nothing was
+-- crawled, no picture is missing. A picture that was published with an id has it instead of its
 -- address's, and is WebP, whatever the address tells (AToMiC, section 4.3); where it has no
 -- address, its name is the id.
 WITH names AS (
@@ -20,26 +22,37 @@ exact_names AS (
     FROM names INNER JOIN pictures ON names.name = pictures.image_url
 ),
 
-near_names AS (
+asked AS (
     SELECT
-        names.name,
-        pictures.*,
-        CASE
-            WHEN ends_with(pictures.image_url, '/' || names.name) THEN 1
-            WHEN
-                regexp_extract(pictures.image_url, '[^/]+$') = regexp_extract(names.name, '[^/]+$')
-                THEN 2
-            ELSE 3
-        END AS distance
+        *,
+        nfc_normalize(replace(name, '\', '/')) AS path,
+        regexp_extract(path, '[^/]+$') AS file,
+        regexp_replace(file, '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i') AS stem
     FROM names
     ANTI JOIN urls ON names.name = urls.image_url
-    INNER JOIN pictures
-        ON regexp_replace(
-            regexp_extract(names.name, '[^/]+$'), '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
-        ) = regexp_replace(
-            regexp_extract(pictures.image_url, '[^/]+$'),
-            '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
-        )
+),
+
+crawled AS (
+    SELECT
+        *,
+        nfc_normalize(image_url) AS path,
+        regexp_extract(path, '[^/]+$') AS file,
+        regexp_replace(file, '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i') AS stem
+    FROM pictures
+),
+
+near_names AS (
+    SELECT
+        asked.name,
+        crawled.* EXCLUDE (path, file, stem),
+        CASE
+            WHEN ends_with(crawled.path, '/' || asked.path) THEN 1
+            WHEN ends_with(asked.path, '/' || crawled.path)
+                THEN 2 - length(crawled.path) / length(asked.path)
+            WHEN crawled.file = asked.file THEN 2
+            ELSE 3
+        END AS distance
+    FROM asked INNER JOIN crawled ON asked.stem = crawled.stem
 ),
 
 nearest AS (

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from isotope.core.errors import MissingFile
 from isotope.core.files import labels
+from isotope.core.patterns import of_runs_below
 from isotope.intake.archives import PICTURES, is_picture
 from isotope.intake.packed import PACKED
 
@@ -24,7 +25,8 @@ SPLIT_NAMES: Mapping[str, str] = {
 def files_of(paths: Sequence[Path]) -> list[Path]:
     """Return the files among `paths` and below the folders among them, those of a folder sorted.
 
-    What begins with a dot is left out.
+    What begins with a dot is left out, and what an experiment and its runs keep in the current
+    folder, where that is below one of them.
 
     Raises:
         MissingFile: a path that is not there.
@@ -41,9 +43,18 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
+    apart = {os.fspath(path) for path in of_runs_below(folder)}
+
+    def is_data(top: str, name: str) -> bool:
+        return not (name.startswith(".") or (apart and _absolute(top, name) in apart))
+
     for top, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = [folder_name for folder_name in folders if not folder_name.startswith(".")]
-        yield from (Path(top) / name for name in names if not name.startswith("."))
+        folders[:] = [name for name in folders if is_data(top, name)]
+        yield from (Path(top) / name for name in names if is_data(top, name))
+
+
+def _absolute(top: str, name: str) -> str:
+    return os.path.abspath(os.path.join(top, name))  # noqa: PTH100, PTH118 (links are not followed)
 
 
 def named(files: Sequence[Path]) -> list[tuple[Path, str]]:

@@ -47,9 +47,9 @@ class WebDataset(Form):
         """Yield a row for each picture of a sample; one without a picture has a row without.
 
         Columns are `key`, `image` (the tar's name, `/`, the member's), `text` (of .txt, .text or
-        .caption, as a whole), those of .json, and one for each of .cls, .url and the like; of the
-        JSON one that bears a name of ours becomes `json.name`. A member that comes again in a tar
-        is rejected. `_row` is the number of the sample.
+        .caption, as a whole), `alt` of .alt.txt and the like, those of .json, and one for each of
+        .cls, .url and the like; of the JSON one that bears a name of ours becomes `json.name`.
+        A member that comes again in a tar is rejected. `_row` is the number of the sample.
 
         Raises:
             CorruptFile: a tar that can't be read, or not to its end.
@@ -139,7 +139,9 @@ def _fields(member: Member, suffix: str) -> dict[str, object]:
     Raises:
         Refused: as `Member.read`; no UTF-8; no record of JSON.
     """
-    if suffix not in (*_TEXTS, *_WORDS, "json"):
+    other, _, kind = suffix.rpartition(".")
+    is_text = kind in _TEXTS and other not in (*_COLUMNS, *_WORDS)
+    if not is_text and suffix not in (*_WORDS, "json"):
         return {}
     data = member.read()
     if suffix == "json":
@@ -151,4 +153,4 @@ def _fields(member: Member, suffix: str) -> dict[str, object]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(f"not UTF-8: {error.reason} at byte {error.start}") from error
-    return {"text" if suffix in _TEXTS else suffix: text.strip() or None}
+    return {(other or "text") if is_text else suffix: text.strip() or None}

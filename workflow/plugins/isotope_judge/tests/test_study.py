@@ -4,12 +4,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, EmptyTable, IntegrityError, MissingColumn, MissingFile
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope_explain.params import STUDY
 from isotope_explain.schemas import FAILURES
 from isotope_explain.sheets import write_sheet
 from isotope_judge.ledger import sheet_paths
@@ -92,9 +92,7 @@ def test_rows_that_nobody_judged_are_left(sheet):
 
 def test_the_classes_are_those_of_the_paper():
     """Section 4.2: six classes of failure, or a successful alternative."""
-    schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
-    asked = schema["$defs"]["Failures"]["properties"]["study"]["default"]
-    assert (asked["classes"], asked["alternative"]) == (OPTIONS, ALTERNATIVE)
+    assert ([*STUDY.classes], STUDY.alternative) == ([*OPTIONS], ALTERNATIVE)
 
 
 def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, tmp_path):

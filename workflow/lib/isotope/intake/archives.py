@@ -99,7 +99,7 @@ def _zipped(path: Path) -> Iterator[Member]:
         unpacked += len(data)
         bomb = most.bomb(unpacked, packed)
         if bomb:
-            raise CorruptFile(path, bomb, "take it out, or raise the limit")
+            raise CorruptFile(path, bomb, "take it out, or raise params intake.scale")
         return data
 
     with zip_of(path) as archive:
@@ -171,8 +171,8 @@ def _tarred(path: Path) -> Iterator[Member]:
             _demand_few_globals(path, tar)
             count += 1
             if count > most:
-                problem = f"more than {most:,} members (params intake.scale)"
-                raise CorruptFile(path, problem, "split it, or raise the limit")
+                problem = f"more than {most:,} members"
+                raise CorruptFile(path, problem, "split it, or raise params intake.scale")
             if entry.isfile():
                 file = partial(_stream, path, partial(_extract, tar, entry), entry.size)
                 yield Member(plain(entry.name), partial(content, entry), file)

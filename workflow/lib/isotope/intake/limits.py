@@ -22,8 +22,9 @@ MAX_PIXELS, DECODE_S, DECODE_MB = 64_000_000, 60, 1500
 # The largest picture, member of an archive, or line or item of a text, in MiB: they are read whole.
 MEMBER_MIB = 100
 # What a packed file may unpack to, in GiB, and bytes that a packed byte may become: what goes
-# beyond is taken for a bomb, which would fill the disk.
-UNPACKED_GIB, RATIO = 1_000, 500
+# beyond is taken for a bomb. ASSUME the largest dump is that of Wikidata, 150 GB that unpack to
+# some 1,500 GiB.
+UNPACKED_GIB, RATIO = 10_000, 500
 # Files within an archive: their list is held in memory.
 MEMBERS = 10_000_000
 # Levels of lists and records in JSON, which its parser reads by recursion, and digits of a number
@@ -60,9 +61,9 @@ class Limits:
         """Return why so many unpacked bytes are too many for the packed ones, or None."""
         gib, ratio = self.scale * self.unpacked_gib, self.scale * self.ratio
         if unpacked > gib * _GIB:
-            return f"more than {gib:g} GiB unpacked (params intake.scale)"
+            return f"more than {gib:g} GiB unpacked"
         if unpacked > max(_UNSUSPECTED, ratio * packed):
-            return f"more than {ratio:g} bytes for each that is packed (params intake.scale)"
+            return f"more than {ratio:g} bytes for each that is packed"
         return None
 
 

@@ -66,7 +66,7 @@ class Guard(io.RawIOBase):
         self.count += len(data)
         bomb = self._limits.bomb(self.count, self._packed)
         if bomb:
-            raise CorruptFile(self._where, bomb, "take it out, or raise the limit")
+            raise CorruptFile(self._where, bomb, "take it out, or raise params intake.scale")
         buffer[: len(data)] = data
         return len(data)
 
@@ -135,8 +135,8 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
             raise damaged(path, error) from error
         most = limits().members
         if len(archive.filelist) > most:
-            problem = f"{len(archive.filelist):,} members, more than {most:,} (params intake.scale)"
-            raise CorruptFile(path, problem, "split it, or raise the limit")
+            problem = f"{len(archive.filelist):,} members, more than {most:,}"
+            raise CorruptFile(path, problem, "split it, or raise params intake.scale")
         yield archive
 
 

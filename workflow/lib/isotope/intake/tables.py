@@ -37,7 +37,7 @@ def parquet_file(path: Path, *, buffered: bool = False) -> Generator[pq.ParquetF
             raise CorruptFile(path, f"two columns are called {twice!r}", "rename one of them")
         bomb = limits().bomb(unpacked, path.stat().st_size)
         if bomb:
-            raise CorruptFile(path, bomb, "take it out, or raise the limit")
+            raise CorruptFile(path, bomb, "take it out, or raise params intake.scale")
         yield file
 
 

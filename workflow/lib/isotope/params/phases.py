@@ -120,7 +120,7 @@ class Intake(Section):
 
     scale: Positive = 1
     """What the bounds are multiplied by, for sources that are trusted: a picture, a file within an
-    archive, and a line or item of a text, of 100 MiB; 1,000 GiB that a packed file may unpack to;
+    archive, and a line or item of a text, of 100 MiB; 10,000 GiB that a packed file may unpack to;
     500 bytes that a packed byte may become, once a file has more than 64 MiB; and 10 million files
     within an archive."""
     refused: Share = 0.5

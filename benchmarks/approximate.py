@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 from common import ELSEWHERE, Timing, alone, machine, write
 
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.index import dense
 from isotope.search.approximate import nearest, recall_at
 from isotope.search.kinds.approximate import Approximate
@@ -49,7 +49,7 @@ def compared(rows: int, spec: dict[str, Any]) -> Timing:
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "shard.npy", vectors(rows, 1))
         shards, every, asked = (
-            Shards([Path(folder) / "shard.npy"]),
+            VectorShards([Path(folder) / "shard.npy"]),
             np.arange(rows),
             vectors(QUERIES, 2),
         )

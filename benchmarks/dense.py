@@ -20,7 +20,7 @@ import faiss
 import numpy as np
 from common import Claim, Timing, alone, machine, verdicts, write
 
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 
 DIM, DEPTH, DEEP, ROUNDS, MEMORY_MB, LIMIT_GIB = 768, 100, 1_000, 5, 512, 8
 SHARDS, FEW, MILLION, TOLERANCE = 4, 20, 1_000_000, 1e-5
@@ -58,7 +58,7 @@ def compared(documents: int, queries: int) -> Timing:
     stored, asked = unit(documents, 1), unit(queries, 2)
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder) / "shard.npy", stored)
-        shards, every = Shards([Path(folder) / "shard.npy"]), np.arange(documents)
+        shards, every = VectorShards([Path(folder) / "shard.npy"]), np.arange(documents)
         flat = faiss.IndexFlatIP(DIM)
         flat.add(stored)
         tools = {
@@ -85,7 +85,7 @@ def compared(documents: int, queries: int) -> Timing:
     return {**timed, "gpu_s": on_gpu}
 
 
-def gpu_s(shards: Shards, asked: np.ndarray[Any, Any], wanted: Any) -> float | None:  # noqa: ANN401
+def gpu_s(shards: VectorShards, asked: np.ndarray[Any, Any], wanted: Any) -> float | None:  # noqa: ANN401
     """Return isotope's median wall seconds on the GPU for the same bits; None without a GPU."""
     import torch  # noqa: PLC0415
 
@@ -119,7 +119,7 @@ def made(folder: Path, rows: int) -> list[Path]:
 
 def searched(paths: list[Path], rows: int) -> Timing:
     """Search the shards; the vectors of some documents ask, so each must find itself first."""
-    shards, places = Shards(paths), np.linspace(0, rows - 1, FEW).astype(np.int64)
+    shards, places = VectorShards(paths), np.linspace(0, rows - 1, FEW).astype(np.int64)
     asked = shards.take(places)
     cpu_s, wall_s, (_, found) = spent(
         lambda: top_k(asked, shards, np.arange(rows), DEEP, MEMORY_MB, device="cpu")

@@ -74,8 +74,8 @@ def by_isotope(folder: Path) -> Timing:
     shard.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
     shard.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]
 
-    def out(side: str) -> shard.Files:
-        return shard.Files(folder / f"{side}.npy", folder / f"{side}.ids")
+    def out(side: str) -> shard.ShardFiles:
+        return shard.ShardFiles(folder / f"{side}.npy", folder / f"{side}.ids")
 
     texts, images = (folder / f"{side}.parquet" for side in SIDES)
     ready.encode_texts(["warm"])

@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.schemas.collect import QRELS
 from isotope_explain import wordnet as wordnet_files
-from isotope_explain.failures import Sources, explain_failures
+from isotope_explain.failures import ExplainedTables, explain_failures
 from isotope_explain.wordnet import WordNet
 
 LIMIT_S = 120.0
@@ -56,7 +56,7 @@ def picture(image_id: str, own: list[str], objects: int, rng: random.Random) -> 
 
 def explained(folder: Path) -> Timing:
     """Time the local table."""
-    sources = Sources(folder / "images.parquet", folder / "qrels.parquet", None, None)
+    sources = ExplainedTables(folder / "images.parquet", folder / "qrels.parquet", None, None)
     out = {
         name: folder / f"{name}.parquet" for name in ("failures", "ranks", "concepts", "rejected")
     }

@@ -302,13 +302,13 @@ def search(rows: int, queries: int) -> Iterator[Point]:
     """Yield what exact search takes; items are pairs of a query and a document."""
     import torch  # noqa: PLC0415
 
-    from isotope.core.exact import Shards, top_k  # noqa: PLC0415
+    from isotope.core.exact import VectorShards, top_k  # noqa: PLC0415
 
     asked = torch.nn.functional.normalize(torch.randn(queries, DIM), dim=1).numpy()
     with tempfile.TemporaryDirectory() as place:
         for size, many in ((rows // 10, queries // 10), (rows, queries)):
             paths = made(Path(place), size)
-            shards, every = Shards(paths), np.arange(size // SHARDS * SHARDS)
+            shards, every = VectorShards(paths), np.arange(size // SHARDS * SHARDS)
             answers = {}
             for device in ("cuda", "cpu") if size < rows else ("cuda",):
                 start = time.perf_counter()

@@ -107,13 +107,13 @@ def collected(edition: Path, out: Path) -> None:
 def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
     """Encode both sides, after an earlier build's."""
     from isotope.encode.cache import Encoding  # noqa: PLC0415
-    from isotope.encode.shard import Files, encode_images, encode_texts  # noqa: PLC0415
+    from isotope.encode.shard import ShardFiles, encode_images, encode_texts  # noqa: PLC0415
     from isotope.models.kinds.open_clip import OpenClip  # noqa: PLC0415
 
     model = OpenClip(kind="open_clip", name=MODEL, pretrained=str(weights))
     encoding = Encoding(model, None, batch)
     texts, images = (
-        Files(
+        ShardFiles(
             out / f"{side}.npy",
             out / f"{side}.ids.parquet",
             [after / f"{side}.npy"] if after else [],
@@ -180,7 +180,7 @@ def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
 
 def same(one: Path, other: Path) -> None:
     """Hold that two builds have the same bytes, and that their indexes answer alike."""
-    from isotope.core.lucene import Bm25, search  # noqa: PLC0415
+    from isotope.core.lucene import Bm25Parameters, search  # noqa: PLC0415
 
     files = ["shard-00000.parquet"]
     files += [f"{s}.{kind}" for s in ("texts", "images") for kind in ("npy", "contents.parquet")]
@@ -193,7 +193,7 @@ def same(one: Path, other: Path) -> None:
             search(
                 p / f"index/large/bm25/all/{side}",
                 asked,
-                Bm25(0.9, 0.4, memory_mb=512),
+                Bm25Parameters(0.9, 0.4, memory_mb=512),
                 hits=100,
                 threads=1,
             )

@@ -29,7 +29,7 @@ from common import Claim, Timing, machine, rounds, spent, verdicts, write
 
 from isotope.acquire.fetch import acquire
 from isotope.core.manifest import parts
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.pairs import Rows
 from isotope.parse.pairs import divided, parse_pairs, read_data
 
@@ -241,7 +241,7 @@ def published(folder: Path, pictures: int) -> dict[str, Path]:
             database.execute(f"COPY ({text}) TO '{files[part]}' (FORMAT parquet)", read)
     wanted = {"files": {part: [str(path)] for part, path in files.items()}}
     manifest = folder / "acquired/manifest.json"
-    acquire(Wanted.of_spec(wanted), manifest, folder / "scratch")
+    acquire(DigestedSource.of_spec(wanted), manifest, folder / "scratch")
     return {"manifest": manifest, **files}
 
 

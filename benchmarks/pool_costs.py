@@ -69,7 +69,7 @@ def ask(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -
     limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
     before = spent()
     if engine == "lucene":
-        model = lucene.Bm25(K1, B, memory_mb=MEMORY_MB)
+        model = lucene.Bm25Parameters(K1, B, memory_mb=MEMORY_MB)
         count = lucene.search(place, asked, model, hits=hits, threads=CORES).height
     else:
         analyzer = lucene.analyzer("en") or "default"

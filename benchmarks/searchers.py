@@ -116,7 +116,7 @@ def index_lucene(place: Path, texts: Path, documents: int) -> None:
 
 def by_batch_search(task: Task) -> Timing:
     """Search through isotope's program on Lucene; the start of Java is within the time."""
-    index, model = task.pool / "lucene", lucene.Bm25(K1, B)
+    index, model = task.pool / "lucene", lucene.Bm25Parameters(K1, B)
     limits = {"hits": task.hits, "threads": THREADS}
 
     def work(asked: pl.DataFrame) -> pl.DataFrame:

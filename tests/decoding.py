@@ -46,7 +46,7 @@ class InProcess:
 
 
 class WaitedFor:
-    """`isotope.intake.pictures.Pictures` without processes, likewise."""
+    """`isotope.intake.pictures.PictureDecoders` without processes, likewise."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         self._limits = {"max_pixels": MAX_PIXELS, **limits}

@@ -23,7 +23,7 @@ from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.shard import crawl_shard
 from isotope.params import files
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.pairs import FORM, ROWS, Rows
 from isotope.params.root import Params
 from isotope.parse.pairs import parse_pairs
@@ -79,7 +79,7 @@ def built(place: Path, entry: Mapping[str, Any], crawl: Mapping[str, Any] | None
     (place / "mine.yaml").write_text(json.dumps(overlay), "utf-8")
     params = files.load([place / "mine.yaml"], root=ROOT)
     manifest = place / "acquire/manifest.json"
-    acquire(Wanted.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
+    acquire(DigestedSource.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
     spec = params.collect["mine"]
     tables = {name: place / f"{name}.parquet" for name in ("pairs", "pairs_rejected")}
     rows = Rows.of_spec(spec.spec(*ROWS))
@@ -115,7 +115,7 @@ def published(
     (place / "mine.yaml").write_text(json.dumps(overlay), "utf-8")
     params = files.load([place / "mine.yaml"], root=ROOT)
     manifest, pairs = place / "acquire/manifest.json", place / "pairs.parquet"
-    acquire(Wanted.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
+    acquire(DigestedSource.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
     sources, of = Plan(params, {}).sources, Wildcards(fromdict={"source": "mine"})
     relations = {"pairs": pairs, "pairs_rejected": place / "pairs.rejected.parquet"}
     parse_pairs(

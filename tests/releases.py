@@ -16,7 +16,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.params import files
 from isotope.plan import releases
 from isotope.release import collection
-from isotope.release.about import Facts
+from isotope.release.about import CollectionFacts
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 
@@ -34,7 +34,7 @@ def image_id(n: int) -> str:
     return f"i{n}"
 
 
-def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
+def facts(name: str, kind: str = "wikipedia", **about: str) -> CollectionFacts:
     """What the plan says of a collection of this kind."""
     plan = plan_of(
         acquire={"source": {"files": {"data": ["data.csv"]}}},
@@ -45,7 +45,7 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
         score={"measures": ["nDCG@10", "R@1"]},
     )
     own = releases.facts(plan.params, plan.collections[name])
-    return Facts(**{**own, "lite": LITE}, fingerprint="0123456789abcdef")
+    return CollectionFacts(**{**own, "lite": LITE}, fingerprint="0123456789abcdef")
 
 
 LITE = {"negatives": 2, "queries": 3}

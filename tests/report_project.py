@@ -190,16 +190,16 @@ def lay_records(root: Path) -> None:
         path.write_text(head + line + "\n")
 
 
-TOLD = collection.Facts(
+TOLD = collection.ReportFacts(
     alpha=0.05,
     overlap=3,
     measure="MRR@10",
     looks=LOOKS,
-    built=collection.Built("wikipedia", "en", "00ff00ff00ff00ff"),
+    built=collection.BuildRecord("wikipedia", "en", "00ff00ff00ff00ff"),
 )
 SCORED = {"scores": "", "significance": ".significance"}
-WORDS = queries.Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "native", index=None)
-QUERIES = queries.Pair(["rrf", "bm25"], "large", "MRR@10", 100, 3, WORDS)
+WORDS = queries.Bm25Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "native", index=None)
+QUERIES = queries.SystemPair(["rrf", "bm25"], "large", "MRR@10", 100, 3, WORDS)
 ASKED = cases.Studies(["rrf", "bm25"], "large", queries=1, seed=0, hits=3, overlap=3)
 
 

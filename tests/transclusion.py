@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import Site
 from isotope.parse.transclusion.pages import TemplatePage
 from isotope.parse.transclusion.reading import read_templates
@@ -41,7 +41,7 @@ def site_of(bodies: dict[str, str], folder: Path, site: Site = ENGLISH) -> Site:
 def shown(site: Site, wikitext: str, title: str = "Lark") -> str:
     """Return the words of an article's only section."""
     sections = split_page(
-        Prepared.from_wikitext(wikitext, site.namespaces, title), site.namespaces
+        PreparedPage.from_wikitext(wikitext, site.namespaces, title), site.namespaces
     ).sections
     return "\n".join(plain_text(body, site.namespaces) for _, _, body in sections)
 
@@ -50,7 +50,7 @@ def pictures(site: Site, wikitext: str) -> list[tuple[str, str, str]]:
     """Return file, caption and alternative text of what an article shows."""
     found = list[tuple[str, str, str]]()
     for _, use in split_page(
-        Prepared.from_wikitext(wikitext, site.namespaces), site.namespaces
+        PreparedPage.from_wikitext(wikitext, site.namespaces), site.namespaces
     ).files:
         words = (use.options.caption, use.options.alt)
         caption, alt = (plain_text(text, site.namespaces) for text in words)

@@ -11,7 +11,7 @@ from isotope.core import manifest as manifests
 from isotope.release import manifest
 from isotope.transfer import pull as pulls
 from isotope.transfer import push as pushes
-from isotope.transfer.asked import Asked
+from isotope.transfer.asked import TransferRequest
 
 ISOTOPE = [sys.executable, "-c", "from isotope.cli import main; raise SystemExit(main())"]
 MOMENT_NS = 1_700_000_000_123_456_789
@@ -70,10 +70,10 @@ def contents(root: Path) -> dict[str, bytes]:
 
 def push(root: Path, remote: object, *paths: str, dry_run: bool = False, **more: Any) -> str:
     """Send what the paths name, or all."""
-    return pushes.push(Asked(str(remote), paths, **more), dry_run=dry_run, root=root)
+    return pushes.push(TransferRequest(str(remote), paths, **more), dry_run=dry_run, root=root)
 
 
 def pull(root: Path, remote: object, *paths: str, **more: Any) -> str:
     """Fetch what the paths name, or all."""
     ways = {name: more.pop(name) for name in ("force", "dry_run") if name in more}
-    return pulls.pull(Asked(str(remote), paths, **more), root=root, **ways)
+    return pulls.pull(TransferRequest(str(remote), paths, **more), root=root, **ways)

@@ -30,7 +30,7 @@ from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
 from isotope.intake.relations import split_of
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.crawl import Pictures
 from isotope.params.pairs import Rows
 from isotope.params.renamed import renamed
@@ -39,7 +39,7 @@ from isotope.parse.pairs import parse_pairs
 from isotope.schemas.collect import IMAGES as COLLECTED
 from isotope.schemas.release import PUBLISHED_QRELS as QRELS
 from isotope.tabulate import tokens
-from isotope.train.data import Source, write_rows
+from isotope.train.data import TrainingSource, write_rows
 
 PARAMS = Path(__file__).parents[2] / "params"
 SPLITS = ("train", "validation", "test")
@@ -103,7 +103,7 @@ def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, 
     told = yaml.safe_load((PARAMS / overlay).read_text())
     params = filled(told, {"root": str(root), "name": "again"})
     manifest = root.parent / "acquired/manifest.json"
-    acquire(Wanted.of_spec(params["acquire"]["again"]), manifest, root.parent / "scratch")
+    acquire(DigestedSource.of_spec(params["acquire"]["again"]), manifest, root.parent / "scratch")
     return manifest, params
 
 
@@ -343,7 +343,7 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
         "".join(f'{{"id": "{ident}", "title": "words"}}\n' for ident in ids) + "{broken\n"
     )
     manifest = tmp_path / "acquired/manifest.json"
-    acquire(Wanted.of_plain({"files": files}), manifest, tmp_path / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, tmp_path / "scratch")
     of_atomic(manifest, tmp_path / "out")
     made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
     found = sql.query(sql.SQL / "tabulate/tables/table1.sql", made, {})
@@ -394,7 +394,7 @@ def test_a_training_and_table_2_read_a_hierarchy_as_the_encoder_does(tmp_path):
     collected(publish(tmp_path / "root"))
     folder = tmp_path / "collected"
     texts, images, qrels = (folder / f"{name}.parquet" for name in ("texts", "images", "qrels"))
-    write_rows(Source(texts, images, qrels, [], "en"), "train", tmp_path / "rows")
+    write_rows(TrainingSource(texts, images, qrels, [], "en"), "train", tmp_path / "rows")
     assert b'"train", "train", "P train", "words"' in (tmp_path / "rows").read_bytes()
     out = tmp_path / "tokens.parquet"
     tokens.count_tokens(texts, images, tokenizers={"clip": tokens.CLIP}, language="en", out=out)

@@ -21,7 +21,7 @@ from isotope.core import lucene, sql, store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import iter_texts
 from isotope.intake.relations import expand
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.project import Project
 from isotope.parse.dump import associate, parse_dump
 from isotope.project import match
@@ -283,7 +283,7 @@ def of_release(
     (texts_of(released) if rows is None else rows).write_parquet(published)
     manifest = out / "acquired/manifest.json"
     files = {"published_texts": [str(published)]}
-    acquire(Wanted.of_plain({"files": files}), manifest, out / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, out / "scratch")
     steps = sorted((sql.SQL / "parse/pairs/atomic").glob("*.sql"))
     tables = sql.run_chain(steps, expand(manifest, out), out)
     made = {name: pl.read_parquet(path) for name, path in tables.items()}

@@ -15,7 +15,7 @@ from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOPS
 from isotope.tabulate import figures
 from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.exhibits import Recipe, described, query, write_exhibit
+from isotope.tabulate.exhibits import ExhibitRecipe, described, query, write_exhibit
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]
@@ -134,7 +134,9 @@ def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
     params = {**here, "setting": "small", "systems": ORDER}
     params |= {"split": "test", "other_split": "test"}
-    recipe = Recipe({"scores": [place / "scores.parquet"]}, params, "against", draws="against")
+    recipe = ExhibitRecipe(
+        {"scores": [place / "scores.parquet"]}, params, "against", draws="against"
+    )
     write_exhibit(recipe, tmp_path / "against", tmp_path / "against.svg")
     for name in ("corpus_size", "subsets", "against"):
         assert legend(tmp_path / f"{name}.svg") == EXPECTED, name

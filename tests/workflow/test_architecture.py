@@ -10,7 +10,7 @@ import pytest
 from tests import walks
 
 from isotope.core import provenance, syntax
-from isotope.core.syntax import Name, located, path_of
+from isotope.core.syntax import TopLevelName, located, path_of
 from isotope.search.kinds.bm25 import Bm25
 
 ROOT = Path(__file__).parents[2]
@@ -43,14 +43,14 @@ PASSED = {
 }
 
 
-def functions(title: str) -> list[Name]:
+def functions(title: str) -> list[TopLevelName]:
     """What a walk names, in order: a function, a class, or `Class.method`."""
     steps = WALKS[title]
     named = [(file, name) for file, _, listed in steps for name in re.findall(r"[\w.]+", listed)]
-    return [Name(file.removesuffix(".py").replace("/", "."), name) for file, name in named]
+    return [TopLevelName(file.removesuffix(".py").replace("/", "."), name) for file, name in named]
 
 
-def node(name: Name) -> ast.AST:
+def node(name: TopLevelName) -> ast.AST:
     """The definition of a function, class or method; it must be there."""
     module = ast.parse(path_of(name.module).read_text())
     found: ast.AST = module
@@ -61,10 +61,10 @@ def node(name: Name) -> ast.AST:
     return found
 
 
-def reached(name: Name) -> set[str]:
+def reached(name: TopLevelName) -> set[str]:
     """What a function reaches by calls, `module:name`, and `.method` for what it calls so."""
-    top = Name(name.module, name.name.partition(".")[0])
-    seen, waiting, methods = set[Name](), [top], set[str]()
+    top = TopLevelName(name.module, name.name.partition(".")[0])
+    seen, waiting, methods = set[TopLevelName](), [top], set[str]()
     while waiting:
         one = waiting.pop()
         if one not in seen:

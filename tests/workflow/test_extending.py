@@ -19,7 +19,7 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
 from isotope.core.plugins import Plugin
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.plan.extension import Extension
 from isotope.schemas.crawl import LEDGER, URLS
 
@@ -225,7 +225,9 @@ def test_a_collection_kind_makes_its_tables_and_is_planned(inside, installed, tm
     with zipfile.ZipFile(upstream / "pictures.zip", "w") as archive:
         archive.writestr("a.jpg", b"")
     spec = {"files": {"pairs": [str(upstream / "pairs.tsv")]}}
-    acquire(Wanted.of_plain(spec), tmp_path / "acquired/manifest.json", tmp_path / "scratch")
+    acquire(
+        DigestedSource.of_plain(spec), tmp_path / "acquired/manifest.json", tmp_path / "scratch"
+    )
     store.write_rows([{"image_url": "a.jpg"}], tmp_path / "urls.parquet", URLS)
     taken = [{"image_url": "a.jpg", "status": "success"}]
     store.write_rows(taken, tmp_path / "ledger.parquet", LEDGER)

@@ -17,7 +17,7 @@ from tests.terminal import Program, Terminal
 
 from isotope.core.progress import duration
 from snakemake_logger_plugin_isotope import folder_of
-from snakemake_logger_plugin_isotope.phases import Run, State, place
+from snakemake_logger_plugin_isotope.phases import PhaseState, Run, place
 from snakemake_logger_plugin_isotope.screen import Screen, line, plain
 
 ROOT = Path(__file__).parents[2]
@@ -335,7 +335,7 @@ def test_a_command_with_other_params_is_another_run(tmp_path):
     assert place(["--cores", "2"], tmp_path).parent != one.parent
 
 
-STATE = State("crawl", "images", 31_402, 60_000, False, 512.4, 56.0, 0.523, 2, 16)
+STATE = PhaseState("crawl", "images", 31_402, 60_000, False, 512.4, 56.0, 0.523, 2, 16)
 
 
 def test_a_line_has_what_there_is_room_for():

@@ -18,7 +18,7 @@ from isotope.core.errors import (
     MissingFile,
     TruncatedFile,
 )
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope_toy.source import acquire_toy
 
 LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
@@ -80,7 +80,7 @@ def server():
 def manifest_of(folder: Path, files: dict) -> Path:
     manifest = folder / "data" / "manifest.json"
     manifest.parent.mkdir(parents=True, exist_ok=True)
-    fetch.acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
+    fetch.acquire(DigestedSource.of_plain({"files": files}), manifest, folder / "scratch")
     return manifest
 
 
@@ -184,9 +184,9 @@ def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
     manifest = tmp_path / "data" / "manifest.json"
     manifest.parent.mkdir()
     for pages in (40, 20):
-        spec = Wanted.of_plain({"generate": {"pages": pages}})
+        spec = DigestedSource.of_plain({"generate": {"pages": pages}})
         acquire_toy(spec, manifest, tmp_path / "scratch")
-    spec = Wanted.of_plain({"generate": {"pages": 20}})
+    spec = DigestedSource.of_plain({"generate": {"pages": 20}})
     acquire_toy(spec, tmp_path / "manifest.json", tmp_path / "s")
     names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}
     assert names == {

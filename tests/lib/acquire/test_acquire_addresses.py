@@ -11,7 +11,7 @@ import pytest
 
 from isotope.acquire import addresses, fetch
 from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
-from isotope.params.acquire import Source, Wanted
+from isotope.params.acquire import DigestedSource, Source
 
 
 class Project:
@@ -29,7 +29,7 @@ class Project:
 
     def acquire(self, **files: list) -> dict[str, str]:
         """Acquire; return what the manifest's files hold, by path, once it is known to be true."""
-        fetch.acquire(Wanted.of_plain({"files": files}), self.manifest, self.scratch)
+        fetch.acquire(DigestedSource.of_plain({"files": files}), self.manifest, self.scratch)
         return self.told()
 
     def told(self) -> dict[str, str]:

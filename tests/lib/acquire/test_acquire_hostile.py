@@ -12,7 +12,7 @@ from tests.hostile import FIELDS, POISONS, clean, hostile, length, reply, writte
 
 from isotope.acquire import fetch
 from isotope.core.errors import ChecksumMismatch, FetchFailed, IsotopeError
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 
 OK = b"HTTP/1.1 200 OK"
 SOME = [name for n, name in enumerate(POISONS) if n % 16 == 0]
@@ -26,7 +26,9 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def acquired(folder: Path, entry: str | dict[str, Any]) -> dict[str, Any]:
     """Acquire one file; return its row of the manifest, which is text that any reader takes."""
     manifest = folder / "data/manifest.json"
-    fetch.acquire(Wanted.of_plain({"files": {"wit": [entry]}}), manifest, folder / "scratch")
+    fetch.acquire(
+        DigestedSource.of_plain({"files": {"wit": [entry]}}), manifest, folder / "scratch"
+    )
     [row] = json.loads(manifest.read_text("utf-8"))["files"]
     json.dumps(row, ensure_ascii=False).encode()
     assert (row["version"] or "").isprintable()
@@ -118,7 +120,9 @@ def test_a_link_that_no_disk_can_hold_ends_no_listing(tmp_path, link, caplog):
         url = f"http://127.0.1.1:{server.port}/0/*.gz"
         server.at = {"/0/": page}
         manifest = tmp_path / "data/manifest.json"
-        fetch.acquire(Wanted.of_plain({"files": {"wit": [url]}}), manifest, tmp_path / "scratch")
+        fetch.acquire(
+            DigestedSource.of_plain({"files": {"wit": [url]}}), manifest, tmp_path / "scratch"
+        )
         assert time.monotonic() - began < 60
     paths = [each["path"] for each in json.loads(manifest.read_text())["files"]]
     assert "wit/b.gz" in paths

@@ -12,7 +12,7 @@ import pytest
 
 from isotope.acquire import fetch
 from isotope.core.errors import AccessDenied, FetchFailed, MissingFile
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 
 FILES: dict[str, bytes] = {}
 HEADERS: dict[str, str] = {}
@@ -69,7 +69,9 @@ def server(monkeypatch) -> Iterator[str]:
 
 def acquired(folder: Path, *urls: str | dict) -> dict[str, bytes]:
     manifest = folder / "data/manifest.json"
-    fetch.acquire(Wanted.of_plain({"files": {"wit": list(urls)}}), manifest, folder / "scratch")
+    fetch.acquire(
+        DigestedSource.of_plain({"files": {"wit": list(urls)}}), manifest, folder / "scratch"
+    )
     files = json.loads(manifest.read_text())["files"]
     return {e["path"]: (manifest.parent / e["path"]).read_bytes() for e in files}
 

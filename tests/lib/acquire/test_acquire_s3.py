@@ -10,7 +10,7 @@ from tests import s3
 from isotope.acquire import fetch
 from isotope.core import manifest as manifests
 from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 
 URL = "s3://bucket/wit/file.bin"
 # Two blocks of a download.
@@ -42,7 +42,7 @@ def acquired(folder, server, *files, **more):
     manifest.parent.mkdir(exist_ok=True)
     spec = {"endpoint": server.url, "files": {"wit": list(files)}} | more
     fetch.acquire(
-        Wanted.of_plain({k: v for k, v in spec.items() if v}), manifest, folder / "scratch"
+        DigestedSource.of_plain({k: v for k, v in spec.items() if v}), manifest, folder / "scratch"
     )
     return manifests.placed(manifest, "wit")[0].read_bytes()
 

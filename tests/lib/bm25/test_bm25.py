@@ -54,7 +54,7 @@ def both(
     index = open_index(folder / "own", analyzer=analyzer)
     ours = pl.concat(search(index, queries, k1=K1, b=B, hits=depth, **LIMITS))
     lucene.build_index(documents, folder / "lucene", threads=2, language=language)
-    model = lucene.Bm25(K1, B, language=language)
+    model = lucene.Bm25Parameters(K1, B, language=language)
     theirs = lucene.search(folder / "lucene", iter(queries), model, hits=depth, threads=2)
     return ours, theirs
 

@@ -30,7 +30,7 @@ def indexed(folder: Path, rows, pieces=1):
     own = frame(rows)
     cuts = np.linspace(0, len(rows), pieces + 1).astype(int)
     parts = [own[low:high] for low, high in pairwise(cuts) if high > low]
-    side = postings.Side((), impacts.ANALYZER, {folder / "index": None})
+    side = postings.IndexJob((), impacts.ANALYZER, {folder / "index": None})
     keyed = ((part.select("id", split=pl.lit("")), counted(part)) for part in parts)
     postings.write_counted(side, keyed)
     return open_index(folder / "index", analyzer=impacts.ANALYZER)

@@ -54,7 +54,7 @@ def by_lucene(named: list[tuple[str, str]], asked: pl.DataFrame, index: Path) ->
         zip(ids, split(listed), strict=True), index, threads=2, memory_mb=512, pretokenized=True
     )
     queries = zip(asked["id"], split(asked["text"].to_list()), strict=True)
-    model = lucene.Bm25(names.K1, names.B, memory_mb=512, pretokenized=True)
+    model = lucene.Bm25Parameters(names.K1, names.B, memory_mb=512, pretokenized=True)
     return lucene.search(index, queries, model, hits=300, threads=2)
 
 

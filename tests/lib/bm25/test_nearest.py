@@ -137,7 +137,7 @@ def test_adversaries_find_what_exhaustive_search_and_lucene_find(
     queries = [(key.replace(" ", "-"), text) for key, text in ADVERSARIES.items()]
     best = find_nearest(index, queries, k1=K1, b=B, **LIMITS)
     exhaustive = pl.concat(search(index, queries, k1=K1, b=B, hits=1, **LIMITS))
-    model = lucene.Bm25(K1, B, memory_mb=512, pretokenized=is_cut)
+    model = lucene.Bm25Parameters(K1, B, memory_mb=512, pretokenized=is_cut)
     theirs = lucene.search(tmp_path / "lucene", queries, model, hits=1, threads=1)
     assert best.equals(exhaustive)
     assert best.equals(theirs)

@@ -13,15 +13,15 @@ import pytest
 from tests.transfers import results
 
 from isotope.cli import advice, commands, new
-from isotope.cli.advice import Facts, Failure, facts_of
+from isotope.cli.advice import Failure, FolderFacts, facts_of
 from isotope.core import held
 from isotope.core.plugins import Step
 
 MODULES = "import sys; from isotope.cli import main; main(); print([*sys.modules], file=sys.stderr)"
-EXPERIMENT = Facts(is_experiment=True, collections=["toy"])
+EXPERIMENT = FolderFacts(is_experiment=True, collections=["toy"])
 
 
-def changed(**facts: Any) -> Facts:
+def changed(**facts: Any) -> FolderFacts:
     return replace(EXPERIMENT, **facts)
 
 
@@ -34,11 +34,19 @@ def made(path: Path, later_s: int) -> None:
 @pytest.mark.parametrize(
     ("facts", "says", "proposes"),
     [
-        (Facts(), "No experiment in this folder.", ["isotope new FOLDER", "isotope init TABLE"]),
-        (Facts(tables=["a.csv"]), "No experiment", ["isotope new FOLDER", "isotope init a.csv"]),
-        (Facts(above="/x"), "A folder of the experiment /x.", ["cd /x"]),
         (
-            Facts(releases=["results/release/toy"]),
+            FolderFacts(),
+            "No experiment in this folder.",
+            ["isotope new FOLDER", "isotope init TABLE"],
+        ),
+        (
+            FolderFacts(tables=["a.csv"]),
+            "No experiment",
+            ["isotope new FOLDER", "isotope init a.csv"],
+        ),
+        (FolderFacts(above="/x"), "A folder of the experiment /x.", ["cd /x"]),
+        (
+            FolderFacts(releases=["results/release/toy"]),
             "Releases: results/release/toy.",
             ["isotope release toy", "isotope verify results/release/toy"],
         ),

@@ -19,7 +19,7 @@ from tests.pairs import built
 
 from isotope.cli import commands as main
 from isotope.cli import new
-from isotope.cli.guess import Column, guess
+from isotope.cli.guess import GuessedColumn, guess
 from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
 from isotope.core import extras
@@ -150,8 +150,8 @@ def test_the_page_lists_every_form_and_every_option():
 # Guesses by names, types and values
 
 
-def columns(**values) -> list[Column]:
-    return [Column(name, pa.array(each).type, each) for name, each in values.items()]
+def columns(**values) -> list[GuessedColumn]:
+    return [GuessedColumn(name, pa.array(each).type, each) for name, each in values.items()]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def built(tmp_path_factory) -> Path:
     return out
 
 
-def rows_of(page: questions.Page, name: str) -> list[tuple]:
+def rows_of(page: questions.AnswerPage, name: str) -> list[tuple]:
     return next([tuple(r) for r in s.rows] for s in page.sections if s.name == name)
 
 

@@ -18,7 +18,7 @@ from isotope.core.errors import IntegrityError
 from isotope.core.grid import RunKey, document_ids
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.release.words import shared_pool
 
 # It has no wheel for ARM.
@@ -164,7 +164,7 @@ def track(place: Path) -> dict[str, pl.DataFrame]:
         (place / name).write_text("\n".join(lines) + "\n")
     parts = {"text_topics": "texts.jsonl", "image_topics": "images.jsonl", "judgements": "qrels.*"}
     spec = {"files": {part: [str(place / name)] for part, name in parts.items()}}
-    acquire(Wanted.of_plain(spec), place / "acquired/manifest.json", place / "scratch")
+    acquire(DigestedSource.of_plain(spec), place / "acquired/manifest.json", place / "scratch")
     return of_atomic(place / "acquired/manifest.json", place / "out")
 
 

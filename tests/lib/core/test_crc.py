@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.core import crc
 from isotope.core.errors import CorruptFile, TruncatedFile
-from isotope.core.exact import Shards
+from isotope.core.exact import VectorShards
 from isotope.core.multivectors import MultiVectors, write_items, written
 from isotope.core.vectors import created, load_vectors, read_sealed, write_ids
 
@@ -65,7 +65,7 @@ def test_damaged_sums_are_damage_and_not_a_file_without_sums(shard: Path, byte: 
     flip(shard, bit)
     try:
         with pytest.raises(CorruptFile, match="sums"):
-            Shards([shard])
+            VectorShards([shard])
     finally:
         flip(shard, bit)
 
@@ -89,7 +89,7 @@ def test_only_the_blocks_that_hold_the_asked_rows_are_compared(shard: Path, tmp_
     damaged.write_bytes(shard.read_bytes())
     # In the second block; a row has 128 bytes.
     flip(damaged, 8 * (crc.BLOCK + 1_000))
-    shards, whole = Shards([damaged]), Shards([shard])
+    shards, whole = VectorShards([damaged]), VectorShards([shard])
     first, last = np.array([3, 400]), np.array([1_500, 2_999])
     np.testing.assert_array_equal(shards.take(first), whole.take(first))
     np.testing.assert_array_equal(shards.take(last), whole.take(last))
@@ -110,14 +110,14 @@ def test_a_row_over_the_edge_of_blocks_needs_both(shard: Path, tmp_path: Path):
         damaged.write_bytes(shard.read_bytes())
         flip(damaged, 8 * int(end[row] // crc.BLOCK) * crc.BLOCK + 8 * 500)
         with pytest.raises(CorruptFile):
-            Shards([damaged]).take(np.array([row]))
+            VectorShards([damaged]).take(np.array([row]))
     assert all(128 % n == 0 for n in (1, 2, 4))
 
 
 def test_vectors_without_sums_are_read_as_they_are(tmp_path: Path):
     old = tmp_path / "old.npy"
     np.save(old, np.ones((3, 2), np.float32))
-    assert Shards([old]).take(np.array([0, 2])).tolist() == [[1, 1], [1, 1]]
+    assert VectorShards([old]).take(np.array([0, 2])).tolist() == [[1, 1], [1, 1]]
     assert read_sealed(old).shape == (3, 2)
 
 

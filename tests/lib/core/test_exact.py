@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.core import exact
 from isotope.core.errors import BadParams
-from isotope.core.exact import Shards, decoded, keys_of, largest, top_k
+from isotope.core.exact import VectorShards, decoded, keys_of, largest, top_k
 
 DIM = 33
 
@@ -25,12 +25,12 @@ def vectors(rows: int, seed: int, kind: type = np.float32) -> np.ndarray:
     return block.astype(kind)
 
 
-def saved(folder: Path, stored: np.ndarray, parts: int) -> Shards:
+def saved(folder: Path, stored: np.ndarray, parts: int) -> VectorShards:
     paths = []
     for n, part in enumerate(np.array_split(stored, parts)):
         paths.append(folder / f"{parts}-{n}.npy")
         np.save(paths[-1], part)
-    return Shards(paths)
+    return VectorShards(paths)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16])
@@ -104,7 +104,7 @@ def test_a_device_that_is_not_there_is_named(tmp_path):
 def peak_kib(place: str) -> int:
     """The memory of a process that searches a file, beyond what it had before."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    shards = Shards([Path(place)])
+    shards = VectorShards([Path(place)])
     exact.top_k(np.ones((20, 256), np.float32), shards, np.arange(600_000), 100, 32)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return (after - before) // (1 if sys.platform == "linux" else 1024)

@@ -10,7 +10,7 @@ import pytest
 
 from isotope.core import vectors
 from isotope.core.errors import CorruptFile, IntegrityError
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.core.multivectors import codes_of, quantised
 from isotope.encode.late import _Filling
 from isotope.models.sparse import SparseEncoder
@@ -78,11 +78,11 @@ def test_exact_search_names_the_file_and_row_of_a_document_that_is_no_number(
     block[7, 0] = value
     paths = [saved(tmp_path, some().astype(kind), "a.npy"), saved(tmp_path, block, "b.npy")]
     with pytest.raises(CorruptFile, match=r"b\.npy, row 7: a vector .* one of 1"):
-        top_k(some(3), Shards(paths), np.arange(80), 5, memory_mb, device="cpu")
+        top_k(some(3), VectorShards(paths), np.arange(80), 5, memory_mb, device="cpu")
 
 
 def test_exact_search_refuses_a_pool_of_no_numbers_and_one_smaller_than_the_depth(tmp_path):
-    shards = Shards([saved(tmp_path, np.full((6, 8), np.nan, np.float32))])
+    shards = VectorShards([saved(tmp_path, np.full((6, 8), np.nan, np.float32))])
     with pytest.raises(CorruptFile, match="one of 6"):
         top_k(some(2), shards, np.arange(6), 10, 64, device="cpu")
 
@@ -92,20 +92,20 @@ def test_exact_search_refuses_a_query_that_is_no_number(tmp_path, value):
     queries = some(3)
     queries[1, 2] = value
     with pytest.raises(CorruptFile, match="query 1"):
-        top_k(queries, Shards([saved(tmp_path, some())]), np.arange(40), 5, 64, device="cpu")
+        top_k(queries, VectorShards([saved(tmp_path, some())]), np.arange(40), 5, 64, device="cpu")
 
 
 def test_a_query_that_is_no_number_is_named_by_its_row_where_vectors_are_taken(tmp_path):
     block = some()
     block[7] = np.nan
     with pytest.raises(CorruptFile, match="row 7"):
-        Shards([saved(tmp_path, block)]).take(np.array([3, 7, 9]))
+        VectorShards([saved(tmp_path, block)]).take(np.array([3, 7, 9]))
 
 
 def test_exact_search_takes_zeros_on_either_side(tmp_path):
     block, queries = some(), some(2)
     block[7], queries[1] = 0, 0
-    scores, rows = top_k(queries, Shards([saved(tmp_path, block)]), np.arange(40), 40, 64)
+    scores, rows = top_k(queries, VectorShards([saved(tmp_path, block)]), np.arange(40), 40, 64)
     assert np.isfinite(scores).all()
     assert sorted(rows[0]) == [*range(40)]
     assert [*rows[1]] == [*range(39, -1, -1)]

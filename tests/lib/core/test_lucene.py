@@ -36,7 +36,7 @@ def index(tmp_path_factory) -> Path:
 
 def ask(index: Path, *texts: str, **given) -> pl.DataFrame:
     queries = [(f"q{n}", text) for n, text in enumerate(texts)]
-    model = lucene.Bm25(0.9, 0.4, memory_mb=512)
+    model = lucene.Bm25Parameters(0.9, 0.4, memory_mb=512)
     return lucene.search(index, queries, model, hits=given.get("hits", 10), threads=1)
 
 
@@ -116,13 +116,13 @@ def test_one_java_makes_several_indexes_and_searches_them(tmp_path, monkeypatch)
     monkeypatch.setattr(lucene, "_java_runs", counted)
     halves = [lucene.Documents(tmp_path / f"{n}", DOCUMENTS[n::2]) for n in range(2)]
     assert lucene.build_indexes(halves, threads=1, memory_mb=512) == 4
-    model = lucene.Bm25(0.9, 0.4, memory_mb=512)
-    asked = [lucene.Queries(half.folder, [("q", "piano")], model) for half in halves]
-    asked.insert(1, lucene.Queries(tmp_path / "0", [], model))
+    model = lucene.Bm25Parameters(0.9, 0.4, memory_mb=512)
+    asked = [lucene.LuceneQueries(half.folder, [("q", "piano")], model) for half in halves]
+    asked.insert(1, lucene.LuceneQueries(tmp_path / "0", [], model))
     found = [hits["doc_id"].to_list() for hits in lucene.search_all(asked, hits=9, threads=1)]
     assert found == [["d1"], [], ["d4", "d2"]]
     assert starts == [2, 2]
-    absent = lucene.Queries(tmp_path / "nowhere", [("q", "piano")], model)
+    absent = lucene.LuceneQueries(tmp_path / "nowhere", [("q", "piano")], model)
     with pytest.raises(ToolFailed, match=r"BatchSearch: exit status 1.*run it by hand: .*nowhere"):
         next(lucene.search_all([asked[0], absent], hits=9, threads=1))
 
@@ -187,7 +187,7 @@ def test_the_answers_are_anserinis_digit_by_digit(tmp_path, own, depths):
     lucene.build_index(documents[::-1], tmp_path / "i", threads=1, memory_mb=512, **own)
     flags = lucene.analysis(**{"language": "en"} | own)
     for hits in depths:
-        model = lucene.Bm25(0.9, 0.4, memory_mb=512, **own)
+        model = lucene.Bm25Parameters(0.9, 0.4, memory_mb=512, **own)
         found = lucene.search(tmp_path / "i", queries, model, hits=hits, threads=2)
         assert found.height > 15
         assert found.rows() == by_anserini(tmp_path / "i", queries, hits, *flags)
@@ -216,7 +216,7 @@ def test_an_index_merged_of_parts_answers_as_one_built_at_once_digit_by_digit(
     merge_indexes(in_parts(documents, tmp_path, n, **own), tmp_path / "merged", memory_mb=512)
     assert len(list((tmp_path / "merged").glob("*.si"))) == 1
     for hits in (1, 1_000):
-        model = lucene.Bm25(0.9, 0.4, memory_mb=512, **own)
+        model = lucene.Bm25Parameters(0.9, 0.4, memory_mb=512, **own)
         once, merged = (
             lucene.search(tmp_path / name, queries, model, hits=hits, threads=2)
             for name in ("once", "merged")
@@ -264,7 +264,9 @@ def test_several_languages_share_an_index_without_the_endings_of_one(tmp_path):
     lucene.build_index(documents, tmp_path / "i", threads=1, **own)
     words = ["dogs", "RUNNING", "dog", "run", "собаки", "собака", "المدارس", "والمدارس", "历史"]
     queries = [(word, word) for word in words]
-    found = lucene.search(tmp_path / "i", queries, lucene.Bm25(0.9, 0.4, **own), hits=9, threads=1)
+    found = lucene.search(
+        tmp_path / "i", queries, lucene.Bm25Parameters(0.9, 0.4, **own), hits=9, threads=1
+    )
     assert dict(found.select("query_id", "doc_id").rows()) == {
         "dogs": "en",
         "RUNNING": "en",

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 from isotope.core.multivectors import (
     MultiVectors,
-    Span,
+    VectorSpan,
     codes_of,
     pooled,
     quantised,
@@ -144,6 +144,6 @@ def test_the_pooled_vector_is_the_mean_of_length_one(vectors):
 def test_an_item_without_vectors_is_allowed(tmp_path):
     with written(tmp_path / "x.npy", 4) as out:
         out.add(units(2, 4))
-    write_items(["a"], [Span(0, 0)], [None], tmp_path / "x.parquet")
+    write_items(["a"], [VectorSpan(0, 0)], [None], tmp_path / "x.parquet")
     read = MultiVectors([tmp_path / "x.npy"], [tmp_path / "x.parquet"])
     assert read.take(np.array([0])).shape == (0, 8)

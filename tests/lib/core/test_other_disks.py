@@ -10,10 +10,10 @@ from tests.disks import other_disk
 from isotope.acquire.fetch import acquire
 from isotope.core import store
 from isotope.core.errors import FetchFailed, Unwritable
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope_toy.source import acquire_toy
 
-GENERATED = Wanted.of_plain({"generate": {"pages": 10}})
+GENERATED = DigestedSource.of_plain({"generate": {"pages": 10}})
 
 
 @pytest.fixture
@@ -56,7 +56,9 @@ def test_sources_are_generated_and_fetched_on_another_file_system(project: Path,
         Path(mirrored).symlink_to(place)
         Path("upstream.tsv").write_text("words")
         acquire_toy(GENERATED, Path("data/acquire/toy/manifest.json"), Path(".isotope/acquire/toy"))
-        fetched = Wanted.of_plain({"files": {"wit": [str(Path("upstream.tsv").absolute())]}})
+        fetched = DigestedSource.of_plain(
+            {"files": {"wit": [str(Path("upstream.tsv").absolute())]}}
+        )
         acquire(fetched, Path("data/acquire/one/manifest.json"), Path(".isotope/acquire/one"))
         assert Path("data/acquire/one/wit/upstream.tsv").read_text() == "words"
         assert any(Path("data/acquire/toy/dump").iterdir())
@@ -75,10 +77,12 @@ def test_a_fetch_that_fails_goes_on_from_what_lies_beside_the_goal(
         patch.setattr(fetch, "_BLOCK", 1_000)
         patch.setattr(fetch, "copy", _stops_early)
         with pytest.raises(FetchFailed):
-            acquire(Wanted.of_plain(files), data / "one/manifest.json", Path(".isotope/one"))
+            acquire(
+                DigestedSource.of_plain(files), data / "one/manifest.json", Path(".isotope/one")
+            )
     partial = data / "one/.scratch.part/wit/upstream.tsv"
     assert partial.stat().st_size == 1_000
-    acquire(Wanted.of_plain(files), data / "one/manifest.json", Path(".isotope/one"))
+    acquire(DigestedSource.of_plain(files), data / "one/manifest.json", Path(".isotope/one"))
     placed = data / "one/wit/upstream.tsv"
     assert placed.read_bytes() == Path("upstream.tsv").read_bytes()
     assert not partial.exists()

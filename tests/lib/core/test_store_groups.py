@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.core import store
 from isotope.core import store as store_columns
-from isotope.core.store import Grouped, grouped
+from isotope.core.store import GroupedWriter, grouped
 from isotope.schemas.collect import QRELS
 
 SCHEMA = pa.schema(
@@ -96,7 +96,7 @@ def test_it_does_not_show_how_long_a_row_group_takes_to_write(thread, tmp_path, 
     rows = [{"word": f"{n}" * n, "n": n, "sure": None, "words": ["a"] * n} for n in range(40)]
     whole = pa.Table.from_pylist(rows, schema=SCHEMA)
     with store.writer(tmp_path / "cut", SCHEMA) as out:
-        pieces = Grouped(out, thread)
+        pieces = GroupedWriter(out, thread)
         for at in range(0, 40, 3):
             pieces.add(whole.slice(at, 3))
         pieces.finish()

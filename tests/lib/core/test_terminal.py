@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.cli import commands
 from isotope.core.progress import log, logged
-from isotope.core.terminal import Data, printable, write
+from isotope.core.terminal import MachineText, printable, write
 
 # Clears the screen, names the window, an 8-bit CSI, a bell, backspaces, a return, half an emoji.
 HOSTILE = "a\x1b[2Jb\x1b]0;owned\x07c\x9b31md\b\be\rf\ud83dg"
@@ -75,7 +75,7 @@ def test_no_character_left_as_it_is_has_a_direction_to_impose():
 def test_data_for_programs_is_changed_on_a_terminal_only():
     file, terminal = io.StringIO(), Terminal()
     for stream in (file, terminal):
-        write(Data("a,\x1b[1m\r\n"), stream)
+        write(MachineText("a,\x1b[1m\r\n"), stream)
     assert [file.getvalue(), terminal.getvalue()] == ["a,\x1b[1m\r\n", "a,\\x1b[1m\\x0d\n"]
 
 

@@ -225,7 +225,7 @@ def unresolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    assert addresses.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
+    assert addresses.PublicResolver.__mro__[1] is aiohttp.resolver.ThreadedResolver
     return names
 
 

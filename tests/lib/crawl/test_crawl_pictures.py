@@ -28,7 +28,7 @@ from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.intake.convert import to_webp
 from isotope.intake.limits import Refused, using
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.crawl import Pictures
 
 BASE = "https://pictures.example/"
@@ -73,7 +73,9 @@ def crawled(tmp_path):
             (tmp_path / "up" / name).write_bytes(data)
         manifest = tmp_path / "data/manifest.json"
         listed = [str(tmp_path / "up" / name) for name in files]
-        acquire(Wanted.of_plain({"files": {"images": listed}}), manifest, tmp_path / "scratch")
+        acquire(
+            DigestedSource.of_plain({"files": {"images": listed}}), manifest, tmp_path / "scratch"
+        )
         spec, urls = Pictures(part="images", base=base), tmp_path / "urls.parquet"
         list_pictures(manifest, spec, shards, urls)
         outs = [
@@ -284,7 +286,7 @@ def shared(folder: Path, holder: str, good: int, bad: int, **intake: float) -> p
         (up / f"x.{holder}").write_bytes({"zip": zipped, "tar.gz": tarred}[holder](files))
     manifest = folder / "data/manifest.json"
     listed = [str(path) for path in sorted(up.iterdir())]
-    acquire(Wanted.of_plain({"files": {"images": listed}}), manifest, folder / "scratch")
+    acquire(DigestedSource.of_plain({"files": {"images": listed}}), manifest, folder / "scratch")
     spec = Pictures(part="images", base=BASE)
     entry = crawl_of(pictures=spec)
     list_pictures(manifest, spec, 2, folder / "urls")
@@ -326,7 +328,7 @@ def test_pages_beside_the_pictures_of_a_folder_are_no_refused_pictures(tmp_path)
     (tmp_path / "up/a.png").write_bytes(picture("red"))
     files = [str(path) for path in sorted((tmp_path / "up").iterdir())]
     manifest = tmp_path / "data/manifest.json"
-    acquire(Wanted.of_plain({"files": {"images": files}}), manifest, tmp_path / "scratch")
+    acquire(DigestedSource.of_plain({"files": {"images": files}}), manifest, tmp_path / "scratch")
     spec = Pictures(part="images", base=BASE)
     list_pictures(manifest, spec, 1, tmp_path / "urls")
     outputs = {"pixels": tmp_path / "shard", "ledger": tmp_path / "ledger-0"}
@@ -343,7 +345,7 @@ def test_changed_pictures_in_a_tar_end_with_a_row_of_the_ledger_each(tmp_path):
     files = {f"{n}.png": changed(kinds[names[n % len(names)]], n) for n in range(300)}
     (tmp_path / "x.tar.gz").write_bytes(tarred(files))
     manifest = tmp_path / "data/manifest.json"
-    source = Wanted.of_plain({"files": {"images": [str(tmp_path / "x.tar.gz")]}})
+    source = DigestedSource.of_plain({"files": {"images": [str(tmp_path / "x.tar.gz")]}})
     acquire(source, manifest, tmp_path / "scratch")
     spec = Pictures(part="images", base=BASE)
     list_pictures(manifest, spec, 1, tmp_path / "urls")

@@ -18,7 +18,7 @@ from isotope.crawl import serve, shard, sides
 from isotope.crawl.ledger import gather_ledgers
 from isotope.intake.convert import to_webp
 from isotope.intake.decoders import Converted
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 from isotope.schemas.crawl import LEDGER
 
 DECODING = crawl_of()
@@ -27,7 +27,7 @@ DECODING = crawl_of()
 @pytest.fixture(autouse=True)
 def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard, "Decoders", InProcess)
-    monkeypatch.setattr(sides, "Pictures", WaitedFor)
+    monkeypatch.setattr(sides, "PictureDecoders", WaitedFor)
 
 
 def crawl(root: Path, side_px: int | None, source: str = "toy", **settings: Any) -> None:
@@ -87,7 +87,7 @@ def test_a_crawl_at_a_side_stores_what_img2dataset_makes_of_the_bytes_that_came(
 
 def test_a_crawl_at_full_size_is_reduced_from_what_is_there(tmp_path, requests, monkeypatch):
     """By decoders in processes, as in a job."""
-    monkeypatch.setattr(sides, "Pictures", Pictures)
+    monkeypatch.setattr(sides, "PictureDecoders", PictureDecoders)
     root = world(tmp_path, 3, 80)
     crawl(root, None)
     whole, asked = stored(root), len(requests)
@@ -180,7 +180,7 @@ def test_a_picture_that_can_not_be_reduced_is_a_row_with_the_reason(tmp_path, mo
         def convert(self, name: str, data: bytes) -> Converted:
             return (reason, b"") if name.endswith("0.png") else super().convert(name, data)
 
-    monkeypatch.setattr(sides, "Pictures", Failing)
+    monkeypatch.setattr(sides, "PictureDecoders", Failing)
     ledger = gather(root, 64)
     told = ledger.select("status", "error", "sha256").rows()
     assert told[0] == (reason["status"], reason["error"], None)

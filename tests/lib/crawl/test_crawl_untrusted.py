@@ -26,8 +26,8 @@ from tests import decoding as decoders
 from tests.crawls import crawl_of
 
 from isotope.core.errors import ToolFailed
-from isotope.crawl.addresses import Guard, is_public
-from isotope.crawl.fetch import Answer, BadUrl, Fetcher, authority, parse_url
+from isotope.crawl.addresses import PublicResolver, is_public
+from isotope.crawl.fetch import BadUrl, Fetcher, Response, authority, parse_url
 from isotope.intake.decoders import Decoder
 from isotope.intake.formats import judge
 from isotope.params import files
@@ -112,10 +112,10 @@ def test_a_redirect_never_leaves_tls():
     assert str(parse_url("../b", parse_url("https://x.org/a/c"))) == "https://x.org/b"
 
 
-def fetch(url: str, mirror: str | None = None, **more: object) -> Answer:
+def fetch(url: str, mirror: str | None = None, **more: object) -> Response:
     """Ask once for a URL."""
 
-    async def run() -> Answer:
+    async def run() -> Response:
         fetcher = Fetcher(crawl_of(SPEC, more), mirror, None)
         try:
             async with fetcher.fetched(url, {}, fresh=True) as answer:
@@ -146,7 +146,7 @@ def test_a_name_that_changes_between_check_and_connection_gains_nothing(monkeypa
         ]
 
     async def run() -> list[str]:
-        guard = Guard()
+        guard = PublicResolver()
         first = await guard.resolve("x.org", 80)
         opened = [guard.open((socket.AF_INET, socket.SOCK_STREAM, 6, "", (first[0]["host"], 80)))]
         for one in opened:

@@ -87,7 +87,7 @@ def run(tmp_path):
             options |= {k: given[k] for k in options.keys() & given.keys()}
             options["model"] = model_of(options["model"])
             own = {k: v for k, v in given.items() if k not in options}
-            function(**own, encoding=Encoding(**options), files=shard.Files(vectors, ids))
+            function(**own, encoding=Encoding(**options), files=shard.ShardFiles(vectors, ids))
         return shard.load_vectors(*zip(*files, strict=True))
 
     return encoded

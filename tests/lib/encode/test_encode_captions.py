@@ -13,7 +13,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import load_vectors
 from isotope.encode import shard as encode_captions
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files
+from isotope.encode.shard import ShardFiles
 from isotope.schemas.collect import IMAGES
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}
@@ -50,8 +50,10 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
     for n in range(shards):
         language, batch = given.get("language", "en"), given.get("batch", 2)
         encoding = Encoding(model_of(spec), None, batch, shard=n, shards=shards)
-        sources = encode_captions.Sources([], language)
-        encode_captions.encode_image_shard(images, sources, encoding, Files(vectors[n], ids[n]))
+        sources = encode_captions.ImageSources([], language)
+        encode_captions.encode_image_shard(
+            images, sources, encoding, ShardFiles(vectors[n], ids[n])
+        )
     found = load_vectors(vectors, ids)
     return pl.DataFrame({"id": found.ids, "vector": np.concatenate(found.blocks)})
 

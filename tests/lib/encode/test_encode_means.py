@@ -15,7 +15,7 @@ from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, encode_texts
+from isotope.encode.shard import ShardFiles, encode_texts
 from isotope.models.encoders import lines, means
 from isotope.schemas import collect as collect_tables
 
@@ -39,7 +39,7 @@ def texts(tmp_path) -> Path:
 def encoded(texts: Path, spec: dict[str, object], batch: int = 2) -> dict[str, np.ndarray]:
     out = texts.parent
     encode_texts(
-        texts, Encoding(model_of(spec), None, batch), Files(out / "t.npy", out / "i.parquet")
+        texts, Encoding(model_of(spec), None, batch), ShardFiles(out / "t.npy", out / "i.parquet")
     )
     ids = pl.read_parquet(out / "i.parquet").to_series().to_list()
     return dict(zip(ids, np.load(out / "t.npy"), strict=True))

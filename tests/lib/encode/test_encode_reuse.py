@@ -25,7 +25,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
 from isotope.encode import cache, shard
 from isotope.models import encoders
-from isotope.models.encoders import Batches
+from isotope.models.encoders import ShapeBatches
 from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.schemas.collect import IMAGES, TEXTS
@@ -94,7 +94,7 @@ def run(
 ) -> Path:
     """Encode a side of an edition, of its images by pixels or captions; return the vectors."""
     vectors = of["texts"].parent / f"{name}-{side}.npy"
-    files = shard.Files(vectors, vectors.with_suffix(".ids.parquet"), earlier)
+    files = shard.ShardFiles(vectors, vectors.with_suffix(".ids.parquet"), earlier)
     options: dict[str, Any] = {"batch": BATCH, **given, "model": model_of(given["model"])}
     encoding = cache.Encoding(**options)
     if side == "texts":
@@ -115,13 +115,13 @@ def files(vectors: Path) -> list[bytes]:
 def encoded(monkeypatch) -> list[int]:
     """How many items each call of an encoder was given, besides those that make up the key."""
     calls: list[int] = []
-    add = Batches.add
+    add = ShapeBatches.add
 
-    def counted(self: Batches, places: Any, item: Any, shape: int = 0) -> None:
+    def counted(self: ShapeBatches, places: Any, item: Any, shape: int = 0) -> None:
         calls.append(len(places))
         add(self, places, item, shape)
 
-    monkeypatch.setattr(Batches, "add", counted)
+    monkeypatch.setattr(ShapeBatches, "add", counted)
     return calls
 
 
@@ -270,7 +270,7 @@ def test_a_vector_does_not_tell_what_was_encoded_beside_it(name, kind, visions):
 
     def block(items: list[Any], work: Any, chosen: Iterable[int]) -> np.ndarray:
         made = np.zeros((11, encoder.dim), np.float32)
-        waiting = Batches(made, work, size)
+        waiting = ShapeBatches(made, work, size)
         for place in chosen:
             waiting.add([place], items[place])
         waiting.finish()
@@ -301,7 +301,7 @@ def test_only_texts_of_one_shape_share_a_batch():
         return np.array([[len(t)] for t in texts], np.float32)
 
     block = np.zeros((5, 1), np.float32)
-    waiting = Batches(block, work, 2)
+    waiting = ShapeBatches(block, work, 2)
     for place, text in enumerate(["a", "bbb", "c", "ddd", "e"]):
         waiting.add([place], text, len(text))
     waiting.finish()

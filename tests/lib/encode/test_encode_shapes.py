@@ -74,8 +74,8 @@ def encoded(
     files = [(place / f"{n}.npy", place / f"{n}.ids.parquet") for n in range(shards)]
     for n, (vectors, ids) in enumerate(files):
         encoding = Encoding(model_of(spec), None, 3, shard=n, shards=shards)
-        sources = shard.Sources([pixels], "en")
-        shard.encode_image_shard(images, sources, encoding, shard.Files(vectors, ids, earlier))
+        sources = shard.ImageSources([pixels], "en")
+        shard.encode_image_shard(images, sources, encoding, shard.ShardFiles(vectors, ids, earlier))
     found = load_vectors(*zip(*files, strict=True))
     rows = np.concatenate(found.blocks)
     return dict(zip(found.ids, rows, strict=True))

@@ -18,7 +18,7 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
 from isotope.encode.metadata import write_summaries
 from isotope.models import transformers
-from isotope.params.summary import Summary
+from isotope.params.summary import Summaries
 from isotope.schemas.collect import IMAGES
 
 WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
@@ -84,7 +84,7 @@ def test_a_ready_table_gives_one_caption_an_image(images, tmp_path):
     spec = {"file": str(ready)}
     write_summaries(
         images=images,
-        spec=Summary.of_spec(spec),
+        spec=Summaries.of_spec(spec),
         language="en",
         batch=2,
         summaries=tmp_path / "out.parquet",
@@ -97,7 +97,7 @@ def test_a_model_summarises_each_images_captions_and_does_so_again(images, folde
     for name in ("one", "again"):
         out = tmp_path / f"{name}.parquet"
         write_summaries(
-            images=images, spec=Summary.of_spec(spec), language="en", batch=1, summaries=out
+            images=images, spec=Summaries.of_spec(spec), language="en", batch=1, summaries=out
         )
     found = said(tmp_path / "one.parquet")
     assert [len(found[i]) for i in WORDS] == [1, 1, 0]
@@ -113,7 +113,7 @@ def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly
     model: Any = T5ForConditionalGeneration.from_pretrained(folder)
     spec, out = {"name": folder}, tmp_path / "out.parquet"
     write_summaries(
-        images=images, spec=Summary.of_spec(spec), language="en", batch=1, summaries=out
+        images=images, spec=Summaries.of_spec(spec), language="en", batch=1, summaries=out
     )
 
     def written(corpus: str) -> str:
@@ -131,7 +131,7 @@ def test_captions_in_another_language_are_not_summarised(images, folder, tmp_pat
     spec = {"name": folder}
     write_summaries(
         images=images,
-        spec=Summary.of_spec(spec),
+        spec=Summaries.of_spec(spec),
         language="de",
         batch=8,
         summaries=tmp_path / "out.parquet",
@@ -144,7 +144,7 @@ def test_a_table_that_is_none_is_refused(images, tmp_path):
 
     def write():
         write_summaries(
-            images=images, spec=Summary(file=str(ready)), language="en", batch=2, summaries=out
+            images=images, spec=Summaries(file=str(ready)), language="en", batch=2, summaries=out
         )
 
     with pytest.raises(MissingFile):
@@ -162,5 +162,5 @@ def test_a_model_that_is_not_there_is_named(images, tmp_path):
     spec, out = {"name": str(tmp_path / "none")}, tmp_path / "out.parquet"
     with pytest.raises(FetchFailed):
         write_summaries(
-            images=images, spec=Summary.of_spec(spec), language="en", batch=2, summaries=out
+            images=images, spec=Summaries.of_spec(spec), language="en", batch=2, summaries=out
         )

@@ -13,7 +13,7 @@ from tests import entries
 
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.core.runs import read_run
 from isotope.core.vectors import IDS
 from isotope.index import dense
@@ -61,7 +61,7 @@ def encoded(tmp_path_factory) -> dict[str, list[Path]]:
     ],
 )
 def test_looking_everywhere_is_exact(encoded, spec):
-    shards, queries = Shards(encoded["texts"]), unit(QUERIES, 1)
+    shards, queries = VectorShards(encoded["texts"]), unit(QUERIES, 1)
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
     index = dense.build(shards, rows, made_by(full(spec)))
@@ -71,7 +71,7 @@ def test_looking_everywhere_is_exact(encoded, spec):
 
 
 def test_fewer_probes_find_less(encoded):
-    shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
+    shards, queries, rows = VectorShards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
     index = dense.build(shards, rows, made_by(full({"method": "ivf", "lists": 32})))
     found = {
@@ -96,7 +96,7 @@ def test_recall_is_the_mean_share_of_shared_rows(queries, k, random):
 
 
 def test_same_vectors_same_index(encoded):
-    shards, rows = Shards(encoded["texts"]), np.arange(500)
+    shards, rows = VectorShards(encoded["texts"]), np.arange(500)
     for method in ("ivf", "ivfpq", "hnsw"):
         spec = {"method": method, "lists": 4}
         first, second = (
@@ -106,7 +106,7 @@ def test_same_vectors_same_index(encoded):
 
 
 def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
-    shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
+    shards, queries, rows = VectorShards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
     shares, sizes = [], []
     for codes in (3, 12, 100):
@@ -125,7 +125,7 @@ def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq"}
     rows = np.arange(documents)
     made = made_by(full(spec))._replace(codes=5)
-    index = dense.build(Shards(encoded["texts"]), rows, made)
+    index = dense.build(VectorShards(encoded["texts"]), rows, made)
     found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, full(spec))[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()

@@ -10,7 +10,14 @@ from isotope.bm25 import format as written
 from isotope.core import lucene
 from isotope.core.grid import SIDES
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.index.bm25 import Digest, Digests, Reads, index_bm25, read_digest, write_digest
+from isotope.index.bm25 import (
+    IndexDigest,
+    IndexDigests,
+    Reads,
+    index_bm25,
+    read_digest,
+    write_digest,
+)
 
 WORDS = {"a": "boats sail", "b": "", "c": None}
 KEY = "large/all/texts"
@@ -25,7 +32,7 @@ def copied(
     words: pl.DataFrame, earlier: Path, language: str = "en", engine: str = "native"
 ) -> bool:
     """Whether the index of some texts is a copy of the earlier one."""
-    found = Digests(Reads("fr", language), {"large": Path()}, ["test"], engine)
+    found = IndexDigests(Reads("fr", language), {"large": Path()}, ["test"], engine)
     found.add("texts", words)
     assert list(found.compared({})) == [KEY]
     return found.compared({"large": earlier})[KEY]["copied"]
@@ -34,7 +41,7 @@ def copied(
 @pytest.fixture
 def earlier(tmp_path) -> Path:
     """The folder of an earlier index of `documents()`."""
-    made = Digests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "native")
+    made = IndexDigests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "native")
     made.add("texts", documents())
     made.path_of(KEY).mkdir()
     write_digest(made.path_of(KEY), made.compared({})[KEY]["sha256"])
@@ -107,7 +114,7 @@ def test_an_index_without_its_digest_or_a_digest_without_its_index_is_built_agai
 
 
 def test_where_words_end_is_part_of_the_digest():
-    one, other = Digest("en"), Digest("en")
+    one, other = IndexDigest("en"), IndexDigest("en")
     for digest, ids, words in ((one, ["a", "b"], ["x y", "z"]), (other, ["a", "b"], ["x", "y z"])):
         digest.add(pl.DataFrame({"id": ids, "contents": words}))
     assert one.hexdigest() != other.hexdigest()

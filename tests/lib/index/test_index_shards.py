@@ -19,7 +19,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import Part, write_slice
 from isotope.index import bm25, engines
 from isotope.index.bm25 import index_bm25, index_bm25_gather, index_bm25_shard, index_digests
-from isotope.index.engines import Side
+from isotope.index.engines import SideDocuments
 from isotope.schemas.collect import IMAGES, TEXTS
 
 SPLITS = ["validation", "test"]
@@ -94,7 +94,7 @@ def found_by_native(index: Path, queries: list[tuple[str, str]], language: str) 
 
 
 def found_by_lucene(index: Path, queries: list[tuple[str, str]], language: str) -> pl.DataFrame:
-    model = lucene.Bm25(0.9, 0.4, language=language)
+    model = lucene.Bm25Parameters(0.9, 0.4, language=language)
     return lucene.search(index, queries, model, hits=9, threads=1)
 
 
@@ -136,7 +136,7 @@ class Listing:
     def analysis(self, language: str) -> str:
         return language
 
-    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+    def build(self, sides: Iterable[SideDocuments], *, threads: int) -> None:
         assert threads == 1
         for side in sides:
             words = pl.concat([pl.DataFrame(schema=WORDS), *side.frames])

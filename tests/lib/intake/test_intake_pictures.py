@@ -20,7 +20,7 @@ from tests.lib.intake.test_archives import changed
 from isotope.core.errors import ToolFailed
 from isotope.intake import convert
 from isotope.intake.formats import ends_as_webp
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 
 LIMITS = {"max_pixels": 4_000_000, "decode_s": 10, "decode_mb": 700}
 STATUSES = {
@@ -81,7 +81,7 @@ def outcomes(seeds: range) -> Counter[str]:
     for keep in (False, True):
         own = [seed for seed in seeds if seed // len(names) % 2 == keep]
         reads = ((str(n), partial(changed, kinds[names[n % len(names)]], n)) for n in own)
-        with Pictures(LIMITS | {"keep_webp": keep}) as decoders:
+        with PictureDecoders(LIMITS | {"keep_webp": keep}) as decoders:
             for _, _, (row, webp) in decoders.convert_all(reads):
                 told[row["status"]] += 1
                 assert (row["status"] == "success") == ends_as_webp(webp)
@@ -120,7 +120,7 @@ def test_every_cut_of_an_animated_picture_has_an_outcome():
 def test_a_poison_among_pictures_is_a_row_and_the_others_are_kept():
     good, bomb = saved("PNG"), chaos.png(5_000, 5_000, rows=1)
     reads = [("a", lambda: good), ("bomb", lambda: bomb), ("cut", lambda: good[:60])]
-    with Pictures(LIMITS) as decoders:
+    with PictureDecoders(LIMITS) as decoders:
         told = decoders.convert_all([*reads, ("b", lambda: good)])
         rows = {name: row["status"] for name, _, (row, _) in told}
     assert rows == {
@@ -144,7 +144,7 @@ def test_a_fault_of_our_own_ends_the_job_and_names_the_picture(monkeypatch):
 
     monkeypatch.setattr(start, faulty)
     with (
-        Pictures(LIMITS) as decoders,
+        PictureDecoders(LIMITS) as decoders,
         pytest.raises(ToolFailed, match=r"(?s)x\.png: .*ZeroDivision"),
     ):
         decoders.convert(saved("PNG"), "x.png")

@@ -18,7 +18,7 @@ from isotope.intake import resize
 from isotope.intake.convert import answer
 from isotope.intake.formats import ends_as_webp
 from isotope.intake.parts import only_pixels, other_document
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 
 LIMITS = {"max_pixels": 64_000_000}
 
@@ -422,6 +422,6 @@ def test_on_request_img2dataset_alone_decides_what_a_picture_becomes(side_px):
 def test_decoders_are_told_that_img2dataset_decides():
     deep = cv2.imencode(".png", np.full((30, 40), 32_767, np.uint16))[1].tobytes()
     limits = LIMITS | {"decode_s": 10, "decode_mb": 700, "as_img2dataset": True}
-    with Pictures(limits) as decoders:
+    with PictureDecoders(limits) as decoders:
         _, webp = decoders.convert(deep, "a.png")
     assert pixels(webp).min() >= 254

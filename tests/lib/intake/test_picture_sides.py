@@ -11,7 +11,7 @@ from PIL import Image
 
 from isotope.intake import convert, resize
 from isotope.intake.convert import answer, to_webp
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 
 SIDE_PX = 256
 LIMITS = {"max_pixels": 64_000_000, "side_px": SIDE_PX}
@@ -137,7 +137,7 @@ def test_a_resizer_without_memory_is_a_decoder_without_memory(monkeypatch):
 
 def test_a_decoding_process_resizes_within_its_limits():
     limits = LIMITS | {"decode_s": 20, "decode_mb": 300}
-    with Pictures(limits) as decoders:
+    with PictureDecoders(limits) as decoders:
         row, webp = decoders.convert(saved("PNG"), "a picture")
     assert row["status"] == "success"
     assert webp == to_webp(saved("PNG"), side_px=SIDE_PX)[0]

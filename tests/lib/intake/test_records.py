@@ -14,7 +14,7 @@ from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, TooManyRefused
 from isotope.intake.limits import Refused, using
 from isotope.intake.records import json_at, json_end, json_items, json_value
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.pairs import Rows
 from isotope.parse.forms import forms
 from isotope.parse.pairs import parse_pairs
@@ -202,7 +202,7 @@ def manifest(tmp_path: Path, lines: list[str]) -> Path:
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(lines))
     out = tmp_path / "source/manifest.json"
-    acquire(Wanted.of_plain({"files": {"data": [str(path)]}}), out, tmp_path / "scratch")
+    acquire(DigestedSource.of_plain({"files": {"data": [str(path)]}}), out, tmp_path / "scratch")
     return out
 
 

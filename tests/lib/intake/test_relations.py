@@ -12,7 +12,7 @@ from isotope.acquire.fetch import acquire
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.intake import texts as collect_text
 from isotope.intake.relations import ABSENT, expand
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def acquired(tmp_path):
                 (tmp_path / "up" / part / name).write_bytes(data)
         files = {p: [str(tmp_path / "up" / p / n) for n in names] for p, names in parts.items()}
         manifest = tmp_path / "data/manifest.json"
-        acquire(Wanted.of_plain({"files": files}), manifest, tmp_path / "scratch")
+        acquire(DigestedSource.of_plain({"files": files}), manifest, tmp_path / "scratch")
         return manifest
 
     return put
@@ -91,7 +91,7 @@ def test_lines_of_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
         (tmp_path / folder / "in.tsv").write_text(folder)
     manifest = tmp_path / "data/manifest.json"
     files = {"train": [f"{tmp_path}/train/in.tsv", f"{tmp_path}/train2/in.tsv"]}
-    acquire(Wanted.of_plain({"files": files}), manifest, tmp_path / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, tmp_path / "scratch")
     relations = expand(manifest, tmp_path)
     assert pl.read_parquet(str(relations["train"])).rows() == [
         ("train/in.tsv", 1, "train"),

@@ -15,7 +15,7 @@ from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColum
 from isotope.core.vectors import load_vectors
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files
+from isotope.encode.shard import ShardFiles
 from isotope.models import dates as date_model
 from isotope.models.dates import NO_FOLD, Choice, Grid
 from isotope.params.sections import ModelKind
@@ -199,7 +199,7 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
-            paths.append(Files(tmp_path / f"{side}-{n}.vectors", tmp_path / f"{side}-{n}.ids"))
+            paths.append(ShardFiles(tmp_path / f"{side}-{n}.vectors", tmp_path / f"{side}-{n}.ids"))
         encoding = Encoding(ModelKind(), weights, 1, shard=n, shards=2)
         encode_dates.encode_dated_texts(collected["texts"], fields, encoding, made["texts"][-1])
         encode_dates.encode_dated_images(collected["images"], "date", encoding, made["images"][-1])

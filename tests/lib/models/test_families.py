@@ -473,7 +473,7 @@ def test_a_vector_is_the_same_but_for_rounding_whatever_is_encoded_beside_it(sav
 def in_batches(encoder: Any, side: str, items: list[Any]) -> np.ndarray:
     """Encode as a shard does: batches of one shape, filled up."""
     block = np.empty((len(items), encoder.dim), np.float32)
-    waiting = encoders.Batches(block, getattr(encoder, f"encode_{side}"), 4)
+    waiting = encoders.ShapeBatches(block, getattr(encoder, f"encode_{side}"), 4)
     shapes_of = encoder.shapes if side == "texts" else getattr(encoder, "picture_shapes", None)
     shapes = shapes_of(items) if shapes_of else [0] * len(items)
     for place, (item, shape) in enumerate(zip(items, shapes, strict=True)):

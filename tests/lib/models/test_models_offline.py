@@ -21,9 +21,16 @@ from isotope.core.errors import BadParams, CorruptFile, MissingExtra, MissingFil
 from isotope.models.conse import combined
 from isotope.models.kinds.lit import HeadsRecipe
 from isotope.models.lit import Heads, load_heads
-from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
+from isotope.models.offline import (
+    SIDE,
+    FrozenEfficientNet,
+    Sentences,
+    class_names,
+    square,
+    text_tower,
+)
 from isotope.models.transformers import Device
-from isotope.train.frozen import Features, Point, fit_heads, measure
+from isotope.train.frozen import ClipPoint, SplitFeatures, fit_heads, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
 
@@ -48,7 +55,7 @@ def coco(shared):
     return [Image.open(p).convert("RGB") for p, _ in chosen], [caption for _, caption in chosen]
 
 
-def features(n: int, seed: int) -> Features:
+def features(n: int, seed: int) -> SplitFeatures:
     """Make pairs that are told apart by one direction in each of the two spaces."""
     draw = torch.Generator().manual_seed(seed)
     images, texts = torch.randn(n, 1280, generator=draw), torch.randn(2 * n, 384, generator=draw)
@@ -56,10 +63,10 @@ def features(n: int, seed: int) -> Features:
     texts[n:] = texts[:n] + 0.1 * texts[n:]
     ids = [f"i{k:03d}" for k in range(n)]
     own, said = [[k] for k in range(n)], [[n + k] for k in range(n)]
-    return Features(ids, [f"t{k:03d}" for k in range(n)], images, texts, own, said)
+    return SplitFeatures(ids, [f"t{k:03d}" for k in range(n)], images, texts, own, said)
 
 
-def trained(recipe: HeadsRecipe) -> tuple[Heads, list[Point]]:
+def trained(recipe: HeadsRecipe) -> tuple[Heads, list[ClipPoint]]:
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed)
         heads = Heads(recipe.dim)
@@ -112,7 +119,7 @@ def test_the_same_seed_gives_the_same_heads_and_another_seed_others():
 
 
 def test_a_split_without_pairs_measures_as_no_number():
-    empty = Features([], [], torch.zeros(0), torch.zeros(0), [], [])
+    empty = SplitFeatures([], [], torch.zeros(0), torch.zeros(0), [], [])
     assert np.isnan(measure(Heads(4).eval(), empty)).all()
 
 
@@ -212,7 +219,7 @@ def test_the_picture_tower_is_the_packages_own_network_and_its_classes_are_image
     batch = (torch.from_numpy(pixels).permute(0, 3, 1, 2).float() - 127) / 128
     with torch.inference_mode():
         expected = network(batch).softmax(dim=1).numpy()
-    seen = Pictures(Device("cpu")).see(coco[0][:4])
+    seen = FrozenEfficientNet(Device("cpu")).see(coco[0][:4])
     np.testing.assert_allclose(seen.classes.numpy(), expected, atol=1e-5)
     assert class_names()[0] == "tench"
     assert len(class_names()) == 1000

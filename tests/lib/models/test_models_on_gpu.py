@@ -20,7 +20,7 @@ from transformers import BertConfig, BertModel
 
 from isotope.models import late, rerankers
 from isotope.models.open_clip import ClipEncoder, create
-from isotope.models.pairs import Pair
+from isotope.models.pairs import ScoredPair
 from isotope.models.sparse import SparseEncoder
 
 pytestmark = pytest.mark.gpu
@@ -192,10 +192,10 @@ def test_a_texts_nearest_neighbour_on_the_processor_is_itself_on_a_gpu(checkpoin
 # Rerankers, detectors, and pictures with words.
 
 PAIRS = [
-    Pair("a dog runs", "two red balls on the green field"),
-    Pair("the boat", "a dog"),
-    Pair("the left boat", "red"),
-    Pair("two dogs", "the green field " * 3),
+    ScoredPair("a dog runs", "two red balls on the green field"),
+    ScoredPair("the boat", "a dog"),
+    ScoredPair("the left boat", "red"),
+    ScoredPair("two dogs", "the green field " * 3),
 ]
 
 
@@ -207,7 +207,7 @@ def test_a_reranker_scores_on_a_gpu_as_on_the_processor(tmp_path, kind):
     entry = model_of({"kind": "reranker", "name": str(place), "images": images})
     asked = [*PAIRS]
     if images == "pixels":
-        asked += [Pair("a dog", tiny_rerankers.picture(100, 70, n)) for n in range(2)]
+        asked += [ScoredPair("a dog", tiny_rerankers.picture(100, 70, n)) for n in range(2)]
     found = []
     for device in (GPU, CPU):
         model = rerankers.load(entry, device=device)

@@ -20,7 +20,7 @@ from tests.models import model_of
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.core.pixels import decode
 from isotope.models import rerankers
-from isotope.models.pairs import Pair
+from isotope.models.pairs import ScoredPair
 from isotope.models.reranker_sizes import weights
 
 TEXTS = [
@@ -44,7 +44,7 @@ def load(place: Path, images: str = "captions", **keys: Any) -> Any:
     return rerankers.load(model_of(entry), device="cpu")
 
 
-def scores(model: Any, pairs: list[Pair], batch: int = 1) -> np.ndarray:
+def scores(model: Any, pairs: list[ScoredPair], batch: int = 1) -> np.ndarray:
     """Score pairs one by one; a batch has one of them several times."""
     return np.array([model.scores([ready] * batch)[-1] for ready in model.prepare(pairs)])
 
@@ -59,7 +59,7 @@ def test_a_classifier_scores_as_the_cross_encoder_of_sentence_transformers(check
     theirs = CrossEncoder(str(checkpoints[kind]), device="cpu").predict(
         pairs, activation_fn=torch.nn.Sigmoid()
     )
-    ours = scores(load(checkpoints[kind], context=64), [Pair(*pair) for pair in pairs])
+    ours = scores(load(checkpoints[kind], context=64), [ScoredPair(*pair) for pair in pairs])
     assert 1 / (1 + np.exp(-ours)) == pytest.approx(theirs, abs=2e-6)
     assert len(set(ours.tolist())) == len(ours)
 
@@ -67,7 +67,7 @@ def test_a_classifier_scores_as_the_cross_encoder_of_sentence_transformers(check
 def test_two_classes_give_the_odds_of_the_second(tmp_path):
     place = tiny.save(tmp_path, "bert", num_labels=2)
     theirs = CrossEncoder(str(place), device="cpu").predict(TEXTS, apply_softmax=True)
-    ours = scores(load(place), [Pair(*pair) for pair in TEXTS])
+    ours = scores(load(place), [ScoredPair(*pair) for pair in TEXTS])
     assert 1 / (1 + np.exp(-ours)) == pytest.approx(theirs[:, 1], abs=2e-6)
 
 
@@ -92,7 +92,7 @@ def test_qwen3_is_asked_as_its_model_card_says(checkpoints):
             f"{document}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
         )
         expected.append(library_odds(model, tokenizer, tokenizer(prompt, return_tensors="pt")))
-    ours = scores(load(checkpoints["qwen3"]), [Pair(*pair, told) for pair in TEXTS], batch=3)
+    ours = scores(load(checkpoints["qwen3"]), [ScoredPair(*pair, told) for pair in TEXTS], batch=3)
     assert ours == pytest.approx(expected, abs=1e-5)
 
 
@@ -129,7 +129,9 @@ def test_qwen3_vl_is_asked_in_both_directions_as_its_model_card_says(checkpoints
     tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     eyes = transformers.AutoImageProcessor.from_pretrained(place, backend="pil")
     model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(place).eval()
-    pairs = [pair for webp in seen() for pair in (Pair("a dog", webp), Pair(webp, "a dog"))]
+    pairs = [
+        pair for webp in seen() for pair in (ScoredPair("a dog", webp), ScoredPair(webp, "a dog"))
+    ]
     expected = [
         library_odds(
             model,
@@ -175,14 +177,14 @@ def test_jina_reranker_m0_scores_by_its_two_layers(checkpoints, tmp_path):
         ).last_hidden_state[0, -1]
         inner = torch.relu(published["score.0.weight"] @ last + published["score.0.bias"])
         expected = published["score.2.weight"] @ inner + published["score.2.bias"] - 2.65
-    ours = scores(load(place, "pixels"), [Pair("a dog", webp)], batch=2)
+    ours = scores(load(place, "pixels"), [ScoredPair("a dog", webp)], batch=2)
     assert ours == pytest.approx(expected.numpy(), abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)
 def test_a_score_is_the_same_whatever_is_beside_it_and_whenever_it_is_made(checkpoints, kind):
     sides: list[Any] = [seen()[0], seen(1)[0]] if kind in SEEING else ["a dog", "red balls"]
-    pairs = [Pair(query, side) for query in ("the boat", "two dogs") for side in sides]
+    pairs = [ScoredPair(query, side) for query in ("the boat", "two dogs") for side in sides]
     images = "pixels" if kind in SEEING else "captions"
     first, again = load(checkpoints[kind], images), load(checkpoints[kind], images)
     ready = first.prepare(pairs)
@@ -201,7 +203,7 @@ def test_a_long_pair_loses_the_end_of_its_longer_text_and_never_the_prompt(check
     model = load(checkpoints[kind], images, context=256 if kind == "jina-m0" else 512)
     whole = load(checkpoints[kind], images)
     query = "two red balls"
-    long = Pair(query, LONG[1])
+    long = ScoredPair(query, LONG[1])
     [cut], [full] = model.prepare([long]), whole.prepare([long])
     most = 256 if kind == "jina-m0" else 512
     assert most - 16 <= len(cut.tokens["input_ids"]) <= most < len(full.tokens["input_ids"])
@@ -227,7 +229,7 @@ def test_marks_of_the_prompt_in_a_text_are_words_to_nobody(text, mark):
 
 def test_a_picture_that_is_a_line_is_seen_all_the_same(checkpoints):
     model = load(checkpoints["qwen3-vl"], "pixels")
-    [line] = scores(model, [Pair("a dog", tiny.picture(1_200, 2))])
+    [line] = scores(model, [ScoredPair("a dog", tiny.picture(1_200, 2))])
     assert np.isfinite(line)
 
 
@@ -235,14 +237,14 @@ def test_fewer_pixels_are_fewer_tokens(checkpoints):
     few, many = (
         load(checkpoints["qwen3-vl"], "pixels", **keys) for keys in ({"pixels": 32 * 32 * 4}, {})
     )
-    pair = [Pair("a dog", tiny.picture(320, 320))]
+    pair = [ScoredPair("a dog", tiny.picture(320, 320))]
     sizes = [len(model.prepare(pair)[0].tokens["input_ids"]) for model in (few, many)]
     assert sizes[1] - sizes[0] == 100 - 4
 
 
 def test_a_side_without_words_is_null_to_a_vision_language_model(checkpoints):
     model = load(checkpoints["qwen3-vl"])
-    empty, null = model.prepare([Pair("a dog", ""), Pair("a dog", "NULL")])
+    empty, null = model.prepare([ScoredPair("a dog", ""), ScoredPair("a dog", "NULL")])
     assert empty == null
 
 
@@ -266,7 +268,7 @@ def test_a_context_beyond_the_model_s_positions_is_refused(checkpoints):
 
 def test_a_context_that_does_not_hold_the_prompt_is_refused(checkpoints):
     with pytest.raises(BadParams, match="do not hold without its texts; raise"):
-        load(checkpoints["qwen3"], context=40).prepare([Pair("a dog", "red balls")])
+        load(checkpoints["qwen3"], context=40).prepare([ScoredPair("a dog", "red balls")])
 
 
 def changed(place: Path, target: Path, **config: Any) -> Path:

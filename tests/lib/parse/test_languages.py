@@ -122,7 +122,7 @@ def test_bm25_reads_an_edition_with_its_own_analyzer(edition, tmp_path):
     lucene.build_index(
         documents, tmp_path / "i", threads=1, memory_mb=256, language=edition.language
     )
-    model = lucene.Bm25(0.9, 0.4, memory_mb=256, language=edition.language)
+    model = lucene.Bm25Parameters(0.9, 0.4, memory_mb=256, language=edition.language)
     asked = [("q", edition.asked)]
     found = lucene.search(tmp_path / "i", asked, model, hits=2, threads=1)
     assert found["doc_id"].to_list() == ["own"]

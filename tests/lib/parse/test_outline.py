@@ -14,7 +14,7 @@ from tests import snapshots
 from tests.snapshots import Page
 
 from isotope.parse import dump
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import ENGLISH_NAMESPACES
 from isotope.parse.wikitext import list_items, split_page, table_rows
 from isotope.parse.xml_dump import language_links
@@ -169,7 +169,7 @@ def test_sections_of_any_blocks_have_the_sums_of_their_blocks(lead, sections):
         for level, title, blocks in every
         for parts in [[block[0] for block in blocks]]
     )
-    split = split_page(Prepared.from_wikitext(text, ENGLISH_NAMESPACES), ENGLISH_NAMESPACES)
+    split = split_page(PreparedPage.from_wikitext(text, ENGLISH_NAMESPACES), ENGLISH_NAMESPACES)
     assert [level for level, _, _ in split.sections] == [level for level, _, _ in every]
     found = zip(
         (list_items(body) for *_, body in split.sections),
@@ -183,7 +183,7 @@ def test_sections_of_any_blocks_have_the_sums_of_their_blocks(lead, sections):
 
 @given(st.text("=\n*#:;|{}-![]<>ref/ ab'&\0", max_size=80))
 def test_any_wikitext_has_an_outline_of_as_many_sections_as_it_is_cut_into(text):
-    page = Prepared.from_wikitext(text.replace("\0", ""), ENGLISH_NAMESPACES)
+    page = PreparedPage.from_wikitext(text.replace("\0", ""), ENGLISH_NAMESPACES)
     split = split_page(page, ENGLISH_NAMESPACES)
     assert len(split.sections) == len(split.references) == len(split.infoboxes)
     for (*_, body), references in zip(split.sections, split.references, strict=True):

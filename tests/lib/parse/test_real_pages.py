@@ -41,7 +41,7 @@ from isotope.parse.site import ENGLISH_NAMESPACES
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
-from isotope.report.diff_page import Side, build
+from isotope.report.diff_page import Snapshot, build
 from isotope.schemas.collect import TEXTS
 from isotope.schemas.crawl import URLS
 from isotope.schemas.project import MEMBERS
@@ -226,7 +226,7 @@ def test_the_page_on_two_dates_is_short_and_its_counts_of_moved_pairs_agree(
     assert counts["unchanged"] == every["held"]
     assert counts["moved"] == every["picture_in_another_section"] > 0
     out = tmp_path / "results/report/later/since/old.html"
-    build(Side(before, old, []), Side(after, new, []), tmp_path / "changes.parquet", out)
+    build(Snapshot(before, old, []), Snapshot(after, new, []), tmp_path / "changes.parquet", out)
     for width in (1280, 390):
         page = chromium.open(out.as_uri(), width=width)
         assert page.evaluate("document.documentElement.scrollHeight") < 8_000

@@ -13,7 +13,7 @@ from isotope.parse.site import Site
 from isotope.parse.transclusion.known import Templates
 from isotope.parse.transclusion.pages import TemplatePage, included, template_data, template_title
 from isotope.parse.transclusion.reading import read_templates
-from isotope.parse.transclusion.tree import Argument, Call, Link, Parameter, parse, written
+from isotope.parse.transclusion.tree import Argument, Call, Link, ParameterNode, parse, written
 
 ENGLISH = Site.from_siteinfo(
     "https://en.wikipedia.org/wiki/", "en", {10: "Template", 828: "Module"}, "enwiki"
@@ -31,15 +31,15 @@ def rows(*pages, site=ENGLISH):
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("{{{1}}}", Parameter(("1",))),
-        ("{{{1|}}}", Parameter(("1",), ())),
-        ("{{{a|{{{b|c=d}}}|e}}}", Parameter(("a",), (Parameter(("b",), ("c=d",)),))),
+        ("{{{1}}}", ParameterNode(("1",))),
+        ("{{{1|}}}", ParameterNode(("1",), ())),
+        ("{{{a|{{{b|c=d}}}|e}}}", ParameterNode(("a",), (ParameterNode(("b",), ("c=d",)),))),
         (
             "{{a|b=c=d|{{{1}}}}}",
-            Call(("a",), (Argument(("b",), ("c=d",)), Argument(None, (Parameter(("1",)),)))),
+            Call(("a",), (Argument(("b",), ("c=d",)), Argument(None, (ParameterNode(("1",)),)))),
         ),
         ("{{a|[[b|c]]}}", Call(("a",), (Argument(None, (Link((("b",), ("c",))),)),))),
-        ("{{{{{1}}}|x}}", Call((Parameter(("1",)),), (Argument(None, ("x",)),))),
+        ("{{{{{1}}}|x}}", Call((ParameterNode(("1",)),), (Argument(None, ("x",)),))),
     ],
 )
 def test_braces_are_matched_as_mediawiki_matches_them(text, tree):

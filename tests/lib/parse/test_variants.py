@@ -14,7 +14,7 @@ from tests.snapshots import Page, Wiki
 
 from isotope.core.errors import BadParams
 from isotope.parse import dump
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import Site
 from isotope.parse.variants import Variant
 from isotope.parse.wikitext import plain_text, split_page
@@ -306,6 +306,6 @@ def test_words_that_a_template_leaves_are_chosen_too(tmp_path):
     chinese = Site.from_siteinfo("https://zh.wikipedia.org/wiki/", "zh", names, "zhwiki")
     bodies = {"软": "-{zh-hans:软件;zh-hant:軟體}-"}
     site = transclusion.site_of(bodies, tmp_path, chinese).in_variant("zh-hant")
-    page = Prepared.from_wikitext("一{{软}}二", site.namespaces, "Lark", site.variant)
+    page = PreparedPage.from_wikitext("一{{软}}二", site.namespaces, "Lark", site.variant)
     ((_, _, body),) = split_page(page, site.namespaces).sections
     assert plain_text(body, site.namespaces) == "一軟體二"

@@ -9,7 +9,7 @@ import pytest
 
 from isotope.core.uploads import upload_url
 from isotope.parse.infobox import infobox_picture
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import ENGLISH_NAMESPACES
 
 
@@ -28,7 +28,7 @@ from isotope.parse.site import ENGLISH_NAMESPACES
     ],
 )
 def test_the_first_picture_is_found(text, name):
-    page = Prepared.from_wikitext(text, ENGLISH_NAMESPACES)
+    page = PreparedPage.from_wikitext(text, ENGLISH_NAMESPACES)
     assert infobox_picture(page.text, page.infobox) == name
 
 

@@ -7,12 +7,12 @@ from tests.plans import plan_of
 
 from isotope.plan.call import part_named
 from isotope.plan.collections import collected
-from isotope.plan.shards import Shards, piece, pieces
+from isotope.plan.shards import ShardPlan, piece, pieces
 from isotope.plan.sources import DUMP, WIT
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 
 
-def of(**shards: int) -> Shards:
+def of(**shards: int) -> ShardPlan:
     return plan_of(shards={"parse": 1, "collect": 1, **shards}).shards
 
 

@@ -94,7 +94,7 @@ def test_both_engines_give_one_run(tables, tmp_path):
     index = open_index(tmp_path / "own", analyzer="default")
     ours = pl.concat(search(index, queries, k1=K1, b=B, hits=1_000, **LIMITS))
     lucene.build_index(documents, tmp_path / "lucene", threads=2)
-    asked = lucene.Bm25(K1, B)
+    asked = lucene.Bm25Parameters(K1, B)
     theirs = lucene.search(tmp_path / "lucene", queries, asked, hits=1_000, threads=2)
     assert theirs["query_id"].n_unique() > 20
     assert ours.equals(theirs)

@@ -18,7 +18,7 @@ from tests import releases
 import isotope.irds
 from isotope.core.errors import MissingExtra, MissingFile
 from isotope.release import irds
-from isotope.release.lite import Bounds, write_lite
+from isotope.release.lite import PoolLimits, write_lite
 from isotope.release.registration import PATTERN
 
 PICTURE = (255, 0, 0)
@@ -28,7 +28,7 @@ PICTURE = (255, 0, 0)
 def root(tmp_path_factory) -> Path:
     """A folder of releases: harbour, and its small form."""
     root = tmp_path_factory.mktemp("releases")
-    write_lite(releases.build(root, "harbour"), root / "harbour-lite", Bounds(2, 3))
+    write_lite(releases.build(root, "harbour"), root / "harbour-lite", PoolLimits(2, 3))
     return root
 
 

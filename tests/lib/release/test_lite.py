@@ -15,10 +15,10 @@ from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
 from isotope.release import about, lite_pools
-from isotope.release.lite import Bounds, write_lite
+from isotope.release.lite import PoolLimits, write_lite
 from isotope.release.words import Pool
 
-BOUNDS = Bounds(negatives=2, queries=3)
+BOUNDS = PoolLimits(negatives=2, queries=3)
 MEANS = ["nDCG@10", "MAP", "MRR@10", "R@5", "Success@1"]
 
 

@@ -13,7 +13,7 @@ from tests import releases
 
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
-from isotope.release.lite import Bounds, write_lite
+from isotope.release.lite import PoolLimits, write_lite
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 _WORDS = {name: n for n, name in enumerate(releases.COLOURS)}
@@ -100,7 +100,7 @@ def test_mteb_shows_captions_beside_pictures(released, hub_cache, tmp_path):
 @pytest.mark.long
 def test_mteb_evaluates_a_small_release(released, hub_cache, tmp_path):
     lite = tmp_path / "toy-lite"
-    write_lite(released, lite, Bounds(negatives=3, queries=5))
+    write_lite(released, lite, PoolLimits(negatives=3, queries=5))
     folder = tmp_path / "predictions"
     _, results = evaluate(tasks(lite)["TASKS"], folder)
     for result, subset in zip(results, ("t2m", "m2t"), strict=True):

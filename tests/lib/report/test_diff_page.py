@@ -14,7 +14,7 @@ from tests.report_project import record
 
 from isotope.core import store
 from isotope.report import collection, diff_page
-from isotope.report.diff_page import Side, compared
+from isotope.report.diff_page import Snapshot, compared
 from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
 from isotope.tabulate import snapshot_diff
@@ -80,7 +80,7 @@ AFTER = {
 Rows = dict[str, list[dict[str, object]]]
 
 
-def side(folder: Path, name: str, rows: Rows, colour: str) -> Side:
+def side(folder: Path, name: str, rows: Rows, colour: str) -> Snapshot:
     files = {table: folder / f"{name}-{table}.parquet" for table in rows}
     for table, path in files.items():
         store.write_rows(rows[table], path, getattr(collect_tables, table.upper()))
@@ -90,7 +90,7 @@ def side(folder: Path, name: str, rows: Rows, colour: str) -> Side:
     ]
     pixels = folder / f"{name}-shard.parquet"
     store.write_rows([{**row, "webp": picture(colour)} for row in made], pixels, PIXELS)
-    return Side(name, files, [pixels])
+    return Snapshot(name, files, [pixels])
 
 
 def page(root: Path, before: Rows = BEFORE, after: Rows = AFTER) -> Path:
@@ -428,7 +428,7 @@ def test_pages_are_indexed_under_the_first_letter_in_any_script():
 def test_the_index_has_every_page_once_digits_first_signs_last_and_no_empty_letter():
     names = ["Zug", "?", "éa", "Eb", "東京", "Ωmega", "10", "9", ""]
     entries = [
-        diff_page.Entry(f"page-{n}", name, "", "", 0, [], []) for n, name in enumerate(names)
+        diff_page.PageChanges(f"page-{n}", name, "", "", 0, [], []) for n, name in enumerate(names)
     ]
     shelves = diff_page.by_letter(entries)
     assert [(s.title, [e.title for e in s.entries]) for s in shelves] == [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.report_project import ASKED, cell
 
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.report.cases import Case, cases, choose
+from isotope.report.cases import QueryCase, cases, choose
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def root(report_root) -> Path:
     return report_root
 
 
-def found(root: Path, **changes: Any) -> list[Case]:
+def found(root: Path, **changes: Any) -> list[QueryCase]:
     return cases(cell(root, setting="large"), ASKED._replace(**changes))
 
 

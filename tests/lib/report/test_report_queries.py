@@ -15,7 +15,7 @@ from isotope.bm25.postings import write_index
 from isotope.core import lucene
 from isotope.core.lucene import Terms
 from isotope.report import queries
-from isotope.report.content import MarkedTerm, Piece, Scope, marked_excerpt
+from isotope.report.content import MarkedTerm, Scope, TextPiece, marked_excerpt
 from isotope.report.queries import Lists, choose, lists, matches
 from isotope.report.site import environment, pages
 from isotope.report.words import WORDS
@@ -169,8 +169,8 @@ def test_the_weights_of_words_add_up_to_the_score_of_bm25(tmp_path):
     lucene.build_index(documents.items(), place, threads=1, memory_mb=512)
     write_index(documents.items(), index, analyzer="default", threads=1)
     query = ("q", "Red stars, red barns")
-    hits = lucene.search(place, [query], lucene.Bm25(0.9, 0.4, 512), hits=9, threads=1)
-    texts = lucene.Texts([query, *documents.items()])
+    hits = lucene.search(place, [query], lucene.Bm25Parameters(0.9, 0.4, 512), hits=9, threads=1)
+    texts = lucene.LuceneTexts([query, *documents.items()])
     [theirs] = queries._analysed([texts._replace(folder=place)], "lucene")
     [terms] = queries._analysed([texts._replace(folder=index)], "native")
     assert terms.rows.equals(theirs.rows)
@@ -239,6 +239,6 @@ def test_an_excerpt_is_cut_around_its_heaviest_words():
     text = "one " * 100 + "saxophone " + "two " * 100
     place = MarkedTerm(400, 409, 5.0, "right")
     pieces = marked_excerpt(text, [MarkedTerm(0, 3, 0.1, "hit"), place], 120)
-    assert Piece("saxophone", "right") in pieces
-    assert Piece("one", "hit") in pieces
+    assert TextPiece("saxophone", "right") in pieces
+    assert TextPiece("one", "hit") in pieces
     assert pieces[-1].text.endswith("…")

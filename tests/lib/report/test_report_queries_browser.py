@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.report_project import QUERIES, cell
 
-from isotope.report.content import Item, Piece
-from isotope.report.queries import Compared, Comparison, Hit, Means
+from isotope.report.content import ShownItem, TextPiece
+from isotope.report.queries import ComparedQuery, Comparison, ListedHit, Means
 from isotope.report.site import write_page
 from isotope.tabulate.strata import USUAL
 
@@ -28,11 +28,13 @@ def opened(report_site, chromium):
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> Path:
     """A page of 45 queries with graded answers, without pictures."""
-    text = Item("text", "A very_long_name_" * 8, "", "")
-    untitled = Item("text", "", "A caption of a picture", "https://example.org/")
-    hit = Hit((1, None), 3, text, None, [Piece("long" * 40, "right")], ["long"] * 9, 2.0)
+    text = ShownItem("text", "A very_long_name_" * 8, "", "")
+    untitled = ShownItem("text", "", "A caption of a picture", "https://example.org/")
+    hit = ListedHit((1, None), 3, text, None, [TextPiece("long" * 40, "right")], ["long"] * 9, 2.0)
     queries = [
-        Compared(d, (d > 0) - (d < 0), (d, 0), (1, 7), untitled, None, [], [hit], 2, ([hit], []))
+        ComparedQuery(
+            d, (d > 0) - (d < 0), (d, 0), (1, 7), untitled, None, [], [hit], 2, ([hit], [])
+        )
         for d in (n / 22 for n in range(22, -23, -1))
     ]
     counts = {1: 22, 0: 100, -1: 22}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, write_run
-from isotope.search.fuse import Double, Hits, coded, fused, in_order, reciprocals, rrf, wsum
+from isotope.search.fuse import Double, FusedHits, coded, fused, in_order, reciprocals, rrf, wsum
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
 
@@ -202,7 +202,7 @@ def test_strings_that_share_a_hash_are_still_numbered_by_their_order(monkeypatch
 
 def test_hits_too_many_for_one_number_are_sorted_all_the_same():
     queries, documents = np.array([2**40, 0, 2**40, 0]), np.array([2**40, 1, 7, 2])
-    found = in_order(Hits(queries, documents, np.array([0.5, 0.5, 1.0, 0.5])))
+    found = in_order(FusedHits(queries, documents, np.array([0.5, 0.5, 1.0, 0.5])))
     assert found.queries.tolist() == [0, 0, 2**40, 2**40]
     assert found.documents.tolist() == [2, 1, 7, 2**40]
     assert found.scores.tolist() == [0.5, 0.5, 1.0, 0.5]

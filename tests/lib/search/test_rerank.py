@@ -19,7 +19,7 @@ from isotope.core import store
 from isotope.core.errors import IntegrityError, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.models import rerankers
-from isotope.models.pairs import Pair
+from isotope.models.pairs import ScoredPair
 from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
@@ -132,7 +132,7 @@ def scorer(model: dict[str, Any], sides: dict[str, Any]) -> Callable[[str, str],
     loaded = rerankers.load(model_of(model), device="cpu")
 
     def score(query: str, document: str) -> float:
-        [ready] = loaded.prepare([Pair(sides[query], sides[document])])
+        [ready] = loaded.prepare([ScoredPair(sides[query], sides[document])])
         return float(loaded.scores([ready] * 4)[0])
 
     return score

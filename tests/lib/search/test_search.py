@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests import entries
 
 from isotope.core import store
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.core.grid import JOINT, RunKey, document_ids, pool_splits, query_ids
 from isotope.core.lucene import contents
 from isotope.core.runs import read_run
@@ -180,7 +180,7 @@ def test_exact_search_equals_sorting_everything(documents, queries, k, seed, par
         for n, part in enumerate(np.array_split(stored, min(parts, documents))):
             paths.append(Path(folder) / f"{n}.npy")
             np.save(paths[-1], part)
-        scores, found = top_k(asked, Shards(paths), rows.astype(np.int64), k, 16)
+        scores, found = top_k(asked, VectorShards(paths), rows.astype(np.int64), k, 16)
     truth = asked @ stored[rows].T
     expected = -np.sort(-truth, axis=1)[:, :k]
     np.testing.assert_allclose(scores, expected)
@@ -195,9 +195,9 @@ def test_blocks_do_not_change_the_answer(monkeypatch, tmp_path):
     asked = make.normal(size=(37, 16)).astype(np.float32)
     np.save(tmp_path / "v.npy", stored)
     rows = np.arange(1_000)
-    whole = top_k(asked, Shards([tmp_path / "v.npy"]), rows, 10, 512)
+    whole = top_k(asked, VectorShards([tmp_path / "v.npy"]), rows, 10, 512)
     monkeypatch.setattr("isotope.core.exact._MB", 256)
-    pieces = top_k(asked, Shards([tmp_path / "v.npy"]), rows, 10, 16)
+    pieces = top_k(asked, VectorShards([tmp_path / "v.npy"]), rows, 10, 16)
     np.testing.assert_array_equal(whole[1], pieces[1])
     np.testing.assert_allclose(whole[0], pieces[0], rtol=1e-5)
 
@@ -210,7 +210,7 @@ def test_memory_stays_within_its_bound(tmp_path):
     asked = np.ones((20, 128), np.float32)
     rows = np.arange(300_000)
     tracemalloc.start()
-    top_k(asked, Shards([tmp_path / "v.npy"]), rows, 100, 16)
+    top_k(asked, VectorShards([tmp_path / "v.npy"]), rows, 100, 16)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40 * 2**20

@@ -6,7 +6,7 @@ import pytest
 from isotope.core import store
 from isotope.core.errors import EmptyTable
 from isotope.schemas.score import SCORES
-from isotope.tabulate.exhibits import Recipe, write_exhibit
+from isotope.tabulate.exhibits import ExhibitRecipe, write_exhibit
 
 CHOSEN = {
     "here": "atomic", "there": "coco", "measure": "R@10", "other": "Success@10",
@@ -16,7 +16,7 @@ CHOSEN = {
 
 def against(scores, params, *, table, figure):
     """Write the exhibit `against` from the scores of two collections."""
-    recipe = Recipe({"scores": scores}, params, "against", draws="against")
+    recipe = ExhibitRecipe({"scores": scores}, params, "against", draws="against")
     write_exhibit(recipe, table, figure)
 
 

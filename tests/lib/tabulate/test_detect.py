@@ -15,7 +15,7 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 from isotope.core import store
 from isotope.core.errors import MissingExtra, UnknownModel
 from isotope.schemas.crawl import PIXELS
-from isotope.tabulate.objects import Detection, Detector, detect_objects, load
+from isotope.tabulate.objects import Detection, DetrDetector, detect_objects, load
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 
@@ -63,7 +63,7 @@ def direct(checkpoint, picture, threshold):
 
 def test_objects_are_those_of_the_library_called_directly(checkpoint, pictures):
     for picture in pictures:
-        (found,) = Detector(str(checkpoint))([picture], 0.1)
+        (found,) = DetrDetector(str(checkpoint))([picture], 0.1)
         expected = direct(checkpoint, picture, 0.1)
         assert [name for name, _ in found] == [name for name, _ in expected]
         for (_, box), (_, other) in zip(found, expected, strict=True):
@@ -81,17 +81,17 @@ def test_every_picture_of_the_shards_is_searched(checkpoint, pictures, tmp_path)
     store.write_rows(rows[2:], tmp_path / "1.parquet", PIXELS)
     out = tmp_path / "objects.parquet"
     shards = [tmp_path / "1.parquet", tmp_path / "0.parquet"]
-    detect_objects(shards, detector=Detector(str(checkpoint)), threshold=0.0, batch=1, out=out)
+    detect_objects(shards, detector=DetrDetector(str(checkpoint)), threshold=0.0, batch=1, out=out)
     found = pl.read_parquet(out)
     assert found["image_url"].unique(maintain_order=True).to_list() == ["u0", "u1", "u2"]
     assert set(found["synset"]) <= set(LABELS.values())
-    detect_objects(shards, detector=Detector(str(checkpoint)), threshold=1.0, batch=9, out=out)
+    detect_objects(shards, detector=DetrDetector(str(checkpoint)), threshold=1.0, batch=9, out=out)
     assert pl.read_parquet(out).is_empty()
 
 
 def test_a_checkpoint_that_is_nowhere_is_refused(tmp_path):
     with pytest.raises(UnknownModel, match="safetensors"):
-        Detector(str(tmp_path / "none"))
+        DetrDetector(str(tmp_path / "none"))
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
 @pytest.mark.gpu
 def test_a_gpu_finds_the_same_objects(checkpoint, pictures):
     for picture in pictures:
-        [found] = Detector(str(checkpoint))([picture], 0.1)
+        [found] = DetrDetector(str(checkpoint))([picture], 0.1)
         expected = direct(checkpoint, picture, 0.1)
         assert [name for name, _ in found] == [name for name, _ in expected]
         for (_, box), (_, other) in zip(found, expected, strict=True):

@@ -126,7 +126,7 @@ def encoded(collection: dict[str, Any], folder: Path, features: list[Path]) -> b
         collection["images"],
         collection["pixels"],
         Encoding(model_of(SPEC), folder / "model.safetensors", BATCH),
-        shard.Files(folder / "images.npy", folder / "images.ids.parquet"),
+        shard.ShardFiles(folder / "images.npy", folder / "images.ids.parquet"),
         features,
     )
     return (folder / "images.npy").read_bytes()

@@ -139,7 +139,7 @@ def test_heads_divide_a_vector_and_are_about_64_wide(dim, heads):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_a_sample_has_distinct_pairs_and_no_more_than_asked_for(n, most):
-    pairs = mix_learn.Pairs(np.arange(n), np.arange(n) % 3)
+    pairs = mix_learn.JudgedRows(np.arange(n), np.arange(n) % 3)
     chosen = sample(pairs, most).queries
     assert len(chosen) == min(n, most) == len(set(chosen.tolist()))
 
@@ -147,7 +147,7 @@ def test_a_sample_has_distinct_pairs_and_no_more_than_asked_for(n, most):
 def test_pairs_of_one_entity_are_no_negatives_of_each_other(world):
     frozen = Frozen(world[0])
     train = frozen.pairs(world[1], "train")
-    twice = mix_learn.Pairs(train.queries[[0, ENTITIES]], train.texts[[0, ENTITIES]])
+    twice = mix_learn.JudgedRows(train.queries[[0, ENTITIES]], train.texts[[0, ENTITIES]])
     assert twice.texts[0] == twice.texts[1]
     mix, recipe = models_mix.FourWays([1, 0, 0, 0]), mix_learn.MixRecipe()
     stepper = mix_learn.MixStepper(mix, recipe, mix_learn.Resources(), Ranks(), 1)

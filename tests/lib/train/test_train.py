@@ -24,8 +24,8 @@ from isotope.models import open_clip as models_clip
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
-from isotope.train.clip import Batches, Tokens, measure, mrr10
-from isotope.train.data import Source, Split, Workplace, read_split
+from isotope.train.clip import ClipBatches, Tokens, measure, mrr10
+from isotope.train.data import Split, TrainingSource, Workplace, read_split
 from isotope_toy import scenes
 from isotope_toy import scenes as draw
 
@@ -187,7 +187,9 @@ def test_a_training_image_without_pixels_is_named(collection, tmp_path):
 
 
 def source_of(given, language="en"):
-    return Source(given["texts"], given["images"], given["qrels"], given["pixels"], language)
+    return TrainingSource(
+        given["texts"], given["images"], given["qrels"], given["pixels"], language
+    )
 
 
 def test_a_split_joins_texts_captions_and_pixels_of_its_own_pairs(collection, tmp_path):
@@ -222,7 +224,7 @@ def still(**changes):
 def test_a_batch_keeps_text_and_picture_together_and_an_epoch_repeats_none():
     tokens, split = Tokens(open_clip.SimpleTokenizer()), scene_split(10)
     seen = []
-    for pictures, texts in Batches(split, tokens, still(batch=4)).epoch():
+    for pictures, texts in ClipBatches(split, tokens, still(batch=4)).epoch():
         rows = (pictures[:, 0, 8, 8] * 255).round().int().tolist()
         expected = np.stack([tokens.row(split.views[i][1][0]) for i in rows])
         np.testing.assert_array_equal(texts.numpy(), expected)
@@ -231,7 +233,7 @@ def test_a_batch_keeps_text_and_picture_together_and_an_epoch_repeats_none():
 
 
 def test_a_batch_larger_than_the_split_is_the_split():
-    batches = Batches(scene_split(5), Tokens(open_clip.SimpleTokenizer()), still(batch=64))
+    batches = ClipBatches(scene_split(5), Tokens(open_clip.SimpleTokenizer()), still(batch=64))
     assert [len(texts) for _, texts in batches.epoch()] == [5]
 
 
@@ -241,7 +243,7 @@ def test_pictures_are_never_mirrored():
     pixels[:] = 0
     pixels[:, :, :8] = 255
     recipe = train_of(batch=64)
-    batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
+    batches = ClipBatches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
     for pictures, _ in (next(batches.epoch()) for _ in range(5)):
         left, right = pictures[..., :8].mean((1, 2, 3)), pictures[..., 8:].mean((1, 2, 3))
         assert bool((left > right + 0.5).all())

@@ -21,8 +21,8 @@ from isotope.models import open_clip as models_clip
 from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip, data
-from isotope.train.clip import Batches, Tokens
-from isotope.train.data import Decoded, Packed, Source, Workplace, packing, read_split
+from isotope.train.clip import ClipBatches, Tokens
+from isotope.train.data import Decoded, Packed, TrainingSource, Workplace, packing, read_split
 from isotope.train.step import Ranks, Stepper
 
 TINY = {
@@ -39,7 +39,7 @@ def webp(n: int) -> bytes:
     return out.getvalue()
 
 
-def lay(root: Path, count: int) -> Source:
+def lay(root: Path, count: int) -> TrainingSource:
     """Write a collection of `count` pictures, a quarter for validation, in two shards."""
     rows: dict[str, list] = {"texts": [], "images": [], "qrels": [], "pixels": []}
     for n in range(count):
@@ -60,7 +60,9 @@ def lay(root: Path, count: int) -> Source:
     for n in range(2):
         put(root / f"shard-{n}.parquet", rows["pixels"][n::2], PIXELS)
     texts, images, qrels = (root / f"{name}.parquet" for name in ("texts", "images", "qrels"))
-    return Source(texts, images, qrels, [root / "shard-0.parquet", root / "shard-1.parquet"], "en")
+    return TrainingSource(
+        texts, images, qrels, [root / "shard-0.parquet", root / "shard-1.parquet"], "en"
+    )
 
 
 def put(path: Path, rows: list, schema) -> None:
@@ -69,7 +71,7 @@ def put(path: Path, rows: list, schema) -> None:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory) -> Source:
+def source(tmp_path_factory) -> TrainingSource:
     return lay(tmp_path_factory.mktemp("collection"), 32)
 
 
@@ -86,7 +88,7 @@ def webp_only(monkeypatch):
     monkeypatch.setattr(data, "SQUARES_GIB", 0)
 
 
-def trained(source: Source, place: Path, **means) -> list[bytes]:
+def trained(source: TrainingSource, place: Path, **means) -> list[bytes]:
     place.mkdir(exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     entry = {"kind": "trained", "config": "reader-clip", "train": {**RECIPE, **means}}
@@ -143,7 +145,7 @@ def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, w
     splits.append(read_split(source, "train", squashed(16), decoding))
     assert isinstance(splits[1].pixels, Decoded)
     for rank in range(world):
-        drawn = [Batches(s, tokens, recipe, Ranks(rank, world)) for s in splits]
+        drawn = [ClipBatches(s, tokens, recipe, Ranks(rank, world)) for s in splits]
         for _ in range(2):
             for ours, theirs in zip(*(batches.epoch() for batches in drawn), strict=True):
                 assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
@@ -201,7 +203,7 @@ def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_pat
         place = Workplace(folder)
         split = read_split(lay(folder, count), "train", squashed(64), place)
         recipe = train_of(batch=16, caption_rate=0.0)
-        batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
+        batches = ClipBatches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
         next(batches.epoch())
         tracemalloc.start()
         for _, _ in zip(batches.epoch(), range(3), strict=False):

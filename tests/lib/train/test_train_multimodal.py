@@ -31,8 +31,8 @@ from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder, load_mul
 from isotope.train import data, multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
-from isotope.train.data import Source, Workplace
-from isotope.train.multimodal import Point, best, combined, read_judged
+from isotope.train.data import TrainingSource, Workplace
+from isotope.train.multimodal import MultimodalPoint, best, combined, read_judged
 
 BASE = {"kind": "trained", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "learning_rate": 0.01}
@@ -83,7 +83,7 @@ def points_of(curve: bytes) -> list[dict[str, float]]:
 
 
 def judged(collection: dict[str, Any], folder: Path, split: str) -> Any:
-    source = Source(**collection, language="")
+    source = TrainingSource(**collection, language="")
     return read_judged(source, split, ["page_title"], squashed(16), Workplace(folder))
 
 
@@ -193,7 +193,9 @@ def stopped_after(steps: int, module: Any) -> Any:
 
 
 def test_the_first_of_equals_stays():
-    points = [Point(1, n, 0.0, 0, 0, 0, 0, mean) for n, mean in enumerate((0.1, 0.4, 0.4))]
+    points = [
+        MultimodalPoint(1, n, 0.0, 0, 0, 0, 0, mean) for n, mean in enumerate((0.1, 0.4, 0.4))
+    ]
     assert best(points).step == 1
 
 

@@ -22,7 +22,7 @@ from isotope.models.kinds.clip2clip import Clip2Clip
 from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
 from isotope.train import step
-from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
+from isotope.train.clip import ClipBatches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
 from isotope.train.loop import deterministic
 from isotope.train.multimodal import MultimodalStepper
@@ -319,8 +319,10 @@ def split_of(n: int) -> Split:
 @pytest.mark.parametrize("world", [2, 3, 5])
 def test_ranks_rows_together_are_the_batch(world):
     tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(22), train_of(batch=7)
-    whole = list(Batches(split, tokens, recipe).epoch())
-    parts = [list(Batches(split, tokens, recipe, Ranks(r, world)).epoch()) for r in range(world)]
+    whole = list(ClipBatches(split, tokens, recipe).epoch())
+    parts = [
+        list(ClipBatches(split, tokens, recipe, Ranks(r, world)).epoch()) for r in range(world)
+    ]
     for n, batch in enumerate(whole):
         for side in (0, 1):
             assert torch.equal(torch.cat([part[n][side] for part in parts]), batch[side])
@@ -328,11 +330,11 @@ def test_ranks_rows_together_are_the_batch(world):
 
 def test_batches_go_on_in_the_middle_of_an_epoch_as_if_never_stopped():
     tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(20), train_of(batch=4)
-    straight = Batches(split, tokens, recipe)
+    straight = ClipBatches(split, tokens, recipe)
     expected = [b for _ in range(2) for b in straight.epoch()]
-    stopped = Batches(split, tokens, recipe)
+    stopped = ClipBatches(split, tokens, recipe)
     seen = [batch for batch, _ in zip(stopped.epoch(), range(3), strict=False)]
-    later = Batches(split, tokens, train_of(batch=4, seed=99))
+    later = ClipBatches(split, tokens, train_of(batch=4, seed=99))
     later.restore(stopped.state())
     rest = [b for _ in range(2) for b in later.epoch()]
     assert len(seen) == 3

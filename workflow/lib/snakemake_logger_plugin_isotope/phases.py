@@ -23,7 +23,7 @@ PLACE = Path(".isotope/progress")
 _ENOUGH_SHARE, _ENOUGH, _ENOUGH_S = 0.01, 5, 30.0
 
 
-class State(NamedTuple):
+class PhaseState(NamedTuple):
     """How far a phase is: things done of `total` (None: unknown), a second, seconds left.
 
     `share` is of the work of the phase as far as it is known, and `about` tells that the total has
@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Count:
+class JobCount:
     """Things that a job has counted, `before` of them in an earlier run, in some seconds."""
 
     what: str
@@ -67,27 +67,27 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Report:
+class JobReport:
     """What a job's file says."""
 
     rule: str
     log: str
     ended: bool
     now: str
-    counts: Mapping[str, Count]
+    counts: Mapping[str, JobCount]
 
     @property
-    def count(self) -> Count | None:
+    def count(self) -> JobCount | None:
         """What it counts at present."""
         return self.counts.get(self.now)
 
 
-def read(path: Path) -> Report | None:
+def read(path: Path) -> JobReport | None:
     """Read a report; None where it is none, or has gone."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        counts = {each["what"]: Count(**each) for each in found["counts"]}
-        return Report(found["rule"], found["log"], found["ended"], found["now"], counts)
+        counts = {each["what"]: JobCount(**each) for each in found["counts"]}
+        return JobReport(found["rule"], found["log"], found["ended"], found["now"], counts)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -110,9 +110,9 @@ class Run:
     ended: Counter[str] = field(default_factory=Counter[str])
     running: dict[str, str] = field(default_factory=dict[str, str])
     _most: Counter[str] = field(default_factory=Counter[str])
-    _earlier: dict[str, Report] = field(default_factory=dict[str, Report])
-    _files: dict[Path, tuple[int, float, Report | None]] = field(
-        default_factory=dict[Path, tuple[int, float, Report | None]]
+    _earlier: dict[str, JobReport] = field(default_factory=dict[str, JobReport])
+    _files: dict[Path, tuple[int, float, JobReport | None]] = field(
+        default_factory=dict[Path, tuple[int, float, JobReport | None]]
     )
 
     def plan(self, counts: Mapping[str, int]) -> None:
@@ -146,14 +146,14 @@ class Run:
         """Remove all reports, after a run that needs no other."""
         shutil.rmtree(self.folder.parent, ignore_errors=True)
 
-    def states(self) -> list[State]:
+    def states(self) -> list[PhaseState]:
         """Return how far each phase is that has a job which counts, in the order of their start."""
         reports = [*self._reports()]
         phases = dict.fromkeys(phase_of(rule) for rule in self.running.values())
         states = (self._state(phase, reports) for phase in phases)
         return [state for state in states if state]
 
-    def _reports(self) -> Iterable[Report]:
+    def _reports(self) -> Iterable[JobReport]:
         now = time.monotonic()
         for path in self.folder.glob("*.json"):
             with suppress(OSError):
@@ -165,14 +165,14 @@ class Run:
                 is_running = report.log in self.running and not report.ended
                 yield _waiting(report, now - seen) if is_running else report
 
-    def _state(self, phase: str, reports: Sequence[Report]) -> State | None:
+    def _state(self, phase: str, reports: Sequence[JobReport]) -> PhaseState | None:
         own = [r for r in reports if phase_of(r.rule) == phase]
         working = [r for r in own if r.log in self.running and r.count]
         if not working:
             return None
         every = [*own, *(r for r in self._earlier.values() if phase_of(r.rule) == phase)]
         rules = {rule: self._jobs_to_come(rule, own) for rule in (r.rule for r in every)}
-        loops = [Loop.of(rule, w, every, rules[rule]) for rule, w in _loops(every)]
+        loops = [JobLoop.of(rule, w, every, rules[rule]) for rule, w in _loops(every)]
         groups = Counter((r.rule, r.now) for r in working)
         [(rule, what), _] = groups.most_common(1)[0]
         [shown] = [each for each in loops if (each.rule, each.what) == (rule, what)]
@@ -183,7 +183,7 @@ class Run:
         to_come = sum(self.planned[r] - self.ended[r] for r in self.planned if phase_of(r) == phase)
         workers = max(len(working), min(self._most[phase], max(to_come, begun)))
         share, left_s = _whole(loops, working, workers)
-        return State(
+        return PhaseState(
             phase,
             what,
             shown.done,
@@ -196,7 +196,7 @@ class Run:
             sum(n for r, n in self.planned.items() if phase_of(r) == phase),
         )
 
-    def _jobs_to_come(self, rule: str, reports: Iterable[Report]) -> Mapping[str, int]:
+    def _jobs_to_come(self, rule: str, reports: Iterable[JobReport]) -> Mapping[str, int]:
         """Return how many jobs of a rule will still count things, by what a job counts."""
         here = [r for r in reports if r.rule == rule and r.log in self.running]
         left = self.planned[rule] - self.ended[rule]
@@ -204,7 +204,7 @@ class Run:
         return {what: max(0, left - sum(what in r.counts for r in here)) for what in whats}
 
 
-class Loop(NamedTuple):
+class JobLoop(NamedTuple):
     """What all jobs of a rule do with one kind of things; `cost` is a job's seconds for one."""
 
     rule: str
@@ -216,8 +216,8 @@ class Loop(NamedTuple):
 
     @classmethod
     def of(
-        cls, rule: str, what: str, reports: Iterable[Report], to_come: Mapping[str, int]
-    ) -> "Loop":
+        cls, rule: str, what: str, reports: Iterable[JobReport], to_come: Mapping[str, int]
+    ) -> "JobLoop":
         """Sum what the jobs count; those to come have as many things as the others, on average."""
         counts = [r.counts[what] for r in reports if r.rule == rule and what in r.counts]
         totals = [c.total for c in counts if c.total is not None]
@@ -229,20 +229,22 @@ class Loop(NamedTuple):
         return cls(rule, what, sum(c.done for c in counts), known, cost, further)
 
 
-def _loops(reports: Iterable[Report]) -> Collection[tuple[str, str]]:
+def _loops(reports: Iterable[JobReport]) -> Collection[tuple[str, str]]:
     return dict.fromkeys((r.rule, what) for r in reports for what in r.counts)
 
 
-def _waiting(report: Report, seconds: float) -> Report:
+def _waiting(report: JobReport, seconds: float) -> JobReport:
     """Add the seconds in which a job has reported nothing new to what it counts at present."""
     if not (count := report.count):
         return report
-    later = Count(count.what, count.done, count.total, count.before, count.seconds + seconds)
-    return Report(report.rule, report.log, False, report.now, {**report.counts, count.what: later})
+    later = JobCount(count.what, count.done, count.total, count.before, count.seconds + seconds)
+    return JobReport(
+        report.rule, report.log, False, report.now, {**report.counts, count.what: later}
+    )
 
 
 def _whole(
-    loops: Iterable[Loop], working: Sequence[Report], workers: int
+    loops: Iterable[JobLoop], working: Sequence[JobReport], workers: int
 ) -> tuple[float | None, float | None]:
     """Return the share of the work that is done, and the seconds until the last of it is.
 
@@ -263,7 +265,7 @@ def _whole(
     return done / whole, max((whole - done) / workers, slowest, 0.0)
 
 
-def _left_s(report: Report, weights: Mapping[tuple[str, str], float]) -> float:
+def _left_s(report: JobReport, weights: Mapping[tuple[str, str], float]) -> float:
     """Return the seconds that a job needs for the rest of what it counts."""
     left = 0.0
     for count in report.counts.values():

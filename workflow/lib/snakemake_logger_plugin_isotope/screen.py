@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from isotope.core.progress import ERASE, duration
-from snakemake_logger_plugin_isotope.phases import State
+from snakemake_logger_plugin_isotope.phases import PhaseState
 
 WIDTH, HEIGHT = 80, 24
 # Phases stand below each other; the longest of those that count has eight letters.
@@ -50,7 +50,7 @@ class Screen:
             self._stream.write(text)
             self._stream.flush()
 
-    def show(self, states: Sequence[State]) -> None:
+    def show(self, states: Sequence[PhaseState]) -> None:
         """Draw the lines that move, as wide as the terminal is now."""
         width, height = self._size()
         self.draw([self._drawn(state, width - 1) for state in states[: height - 1]])
@@ -71,7 +71,7 @@ class Screen:
             return size.columns or WIDTH, size.lines or HEIGHT
         return WIDTH, HEIGHT
 
-    def _drawn(self, state: State, width: int) -> str:
+    def _drawn(self, state: PhaseState, width: int) -> str:
         text = line(state, width)
         room = min(_MOST_BAR, width - len(text) - 2)
         if state.share is None or room < _LEAST_BAR:
@@ -82,7 +82,7 @@ class Screen:
         return f"{text[:_NAME]} {bar} {text[_NAME + 1 :]}"
 
 
-def line(state: State, width: int | None = None) -> str:
+def line(state: PhaseState, width: int | None = None) -> str:
     """Return a phase in words, those first that a narrow terminal has room for.
 
     E.g. `crawl      52%  31,402 of 60,000 images, 512/s, 56 s left, 2 of 16 jobs`.
@@ -101,12 +101,12 @@ def line(state: State, width: int | None = None) -> str:
     return text[: max(width or 0, 0)]
 
 
-def plain(state: State) -> str:
+def plain(state: PhaseState) -> str:
     """Return a phase for a file, where nothing stands in columns."""
     return " ".join(line(state).split())
 
 
-def counted(state: State) -> str:
+def counted(state: PhaseState) -> str:
     """Return e.g. `31,402 of 60,000 images`, or `1.2 of 3.4 GB`; `~` where jobs have not begun."""
     if state.what == "bytes":
         most = state.done if state.total is None else state.total
@@ -120,7 +120,7 @@ def counted(state: State) -> str:
     return f"{done} of {'~' if state.about else ''}{total} {unit}"
 
 
-def rated(state: State) -> str:
+def rated(state: PhaseState) -> str:
     """Return things a second, or a minute where that is less than one."""
     if state.what == "bytes":
         return f"{state.rate / 1e6:,.1f} MB/s"

@@ -210,7 +210,7 @@ def _units(params: Params, counts: Bag, cores: int, source: str = "") -> Bag:
     return totals
 
 
-def _encode(models: Mapping[str, "Model"], totals: Bag) -> None:
+def _encode(models: Mapping[str, "SizedModel"], totals: Bag) -> None:
     """Add what encoders read and learn: two operations a weight and token (Kaplan et al., 2020)."""
     for model in (model for model in models.values() if not model.entry.reranks):
         kind, recipe = model.entry.kind_name(), model.recipe
@@ -237,7 +237,7 @@ def _candidates(params: Params) -> list[str]:
     return [name for kind in kinds if (name := suggest.candidate(params, kind))]
 
 
-def _search(params: Params, models: Mapping[str, "Model"], totals: Bag) -> None:
+def _search(params: Params, models: Mapping[str, "SizedModel"], totals: Bag) -> None:
     """Add what systems and judges do: pairs of a query and a document, times a model's size."""
     grid, judge = params.search, cast("Any", params.sections.get("judge"))
     asked = cells(totals, grid.settings, grid.splits, grid.tasks)
@@ -267,7 +267,7 @@ def _search(params: Params, models: Mapping[str, "Model"], totals: Bag) -> None:
         totals["score GiB"] = max(totals["score GiB"], size / GIB)
 
 
-class Model(NamedTuple):
+class SizedModel(NamedTuple):
     """A model's size; `tokens` are those of a text and of a picture or its captions."""
 
     entry: ModelKind
@@ -280,9 +280,9 @@ class Model(NamedTuple):
     recipe: Any
 
 
-def models_of(params: Params) -> dict[str, Model]:
+def models_of(params: Params) -> dict[str, SizedModel]:
     """Return the models of what is searched and fused: sizes of checkpoints, or by their names."""
-    chosen, models = with_parts(params.systems, params.search.systems), dict[str, Model]()
+    chosen, models = with_parts(params.systems, params.search.systems), dict[str, SizedModel]()
     used: set[Any] = {getattr(params.systems[name], "model", None) for name in chosen} - {None}
     used |= {getattr(params.models[name], "of", None) for name in used} - {None}
     for key, entry in ((key, params.models[key]) for key in sorted(used)):
@@ -299,7 +299,7 @@ def models_of(params: Params) -> dict[str, Model]:
             tokens["images"] = min(figure("tokens.picture", name), pixels)
         gib = (memory_mb(entry) * 1e6 or 4 * weights) / GIB
         recipe = fields["recipe"] if isinstance(fields["recipe"], Resources) else None
-        models[key] = Model(entry, name, weights, gib, dim, tokens, most, recipe)
+        models[key] = SizedModel(entry, name, weights, gib, dim, tokens, most, recipe)
     return models
 
 

@@ -118,7 +118,7 @@ class Explanation(NamedTuple):
         return sum(map(fmean, by_concept.values())) if by_concept else None
 
 
-class Sources(NamedTuple):
+class ExplainedTables(NamedTuple):
     """A collection's tables, the file of its objects if the images have none, its dictionary."""
 
     images: Path
@@ -164,7 +164,7 @@ def explain_collection(  # noqa: PLR0913
         As `explain_failures` and `perturb_texts`.
     """
     explain_failures(
-        Sources(inputs["images"], inputs["qrels"], objects, how.wordnet),
+        ExplainedTables(inputs["images"], inputs["qrels"], objects, how.wordnet),
         runs,
         failures=failures,
         ranks=ranks,
@@ -189,7 +189,7 @@ def explain_collection(  # noqa: PLR0913
 
 
 def explain_failures(  # noqa: PLR0913
-    sources: Sources,
+    sources: ExplainedTables,
     runs: Sequence[Path],
     *,
     failures: Path,

@@ -63,7 +63,7 @@ class Box(NamedTuple):
     part: Part
 
 
-class Picture(NamedTuple):
+class DrawnPicture(NamedTuple):
     """A picture as the page draws it; `data` is its data: URI, None without pixels."""
 
     title: str
@@ -78,8 +78,8 @@ class Case(NamedTuple):
 
     row: Mapping[str, Any]
     query: str
-    truth: Picture
-    returned: Picture
+    truth: DrawnPicture
+    returned: DrawnPicture
     words: list[str]
 
 
@@ -186,7 +186,7 @@ def _picture(
     image_id: str,
     boxes_of: Mapping[str, pl.DataFrame],
     pictures: Mapping[str, tuple[str, str | None]],
-) -> Picture:
+) -> DrawnPicture:
     picture_boxes = boxes_of[image_id]
     part = parts(row, picture_boxes["concept"].unique().to_list())
     boxes = [
@@ -204,7 +204,7 @@ def _picture(
         picture_boxes.row(0, named=True)["width"],
         picture_boxes.row(0, named=True)["height"],
     )
-    return Picture(*pictures[image_id], width or 1, height or 1, boxes)
+    return DrawnPicture(*pictures[image_id], width or 1, height or 1, boxes)
 
 
 def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:

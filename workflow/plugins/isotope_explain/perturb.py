@@ -136,7 +136,7 @@ def perturb(
     The same seed, kind and `text_id` draw the same words.
     """
     rng = random.Random(f"{settings.seed}/{kind}/{text_id}")
-    sentence = Sentence.parse(text, wordnet)
+    sentence = ParsedSentence.parse(text, wordnet)
     new = {position: rng.choice(words) for position, words in _choices(kind, sentence, settings)}
     if not new:
         return None
@@ -145,7 +145,7 @@ def perturb(
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ParsedSentence:
     """A sentence and its plain words; hyphenated and apostrophised ones are left alone."""
 
     text: str
@@ -153,7 +153,7 @@ class Sentence:
     wordnet: WordNet
 
     @classmethod
-    def parse(cls, text: str, wordnet: WordNet) -> "Sentence":
+    def parse(cls, text: str, wordnet: WordNet) -> "ParsedSentence":
         """Find the words."""
         return cls(text, list(_WORD.finditer(text)), wordnet)
 
@@ -241,7 +241,7 @@ def mentioned(sentences: Iterable[str], wordnet: WordNet, settings: Settings) ->
     names, mentions = colours().keys() - ({""} if settings.plain else _ALWAYS_THINGS), {""}
     for text in sentences:
         if names.intersection(_LETTERS.findall(text.lower())) - mentions:
-            sentence = Sentence.parse(text, wordnet)
+            sentence = ParsedSentence.parse(text, wordnet)
             places = range(len(sentence.words))
             mentions.update(_colour(sentence, position, settings) for position in places)
     return frozenset(mentions - {""})
@@ -300,14 +300,16 @@ def _rows(
     progress.finish()
 
 
-def _choices(kind: str, sentence: Sentence, settings: Settings) -> Iterator[tuple[int, list[str]]]:
+def _choices(
+    kind: str, sentence: ParsedSentence, settings: Settings
+) -> Iterator[tuple[int, list[str]]]:
     for position in range(len(sentence.words)):
         words = KINDS[kind](sentence, position, settings)
         if words and (settings.plain or not sentence.idiom(position)):
             yield position, words
 
 
-def _antonyms(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+def _antonyms(sentence: ParsedSentence, position: int, settings: Settings) -> list[str]:
     if not sentence.describes(position):
         return []
     wordnet = sentence.wordnet
@@ -317,15 +319,15 @@ def _antonyms(sentence: Sentence, position: int, settings: Settings) -> list[str
     return [word for word in antonyms if word.isalpha()]
 
 
-def _any_colour(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+def _any_colour(sentence: ParsedSentence, position: int, settings: Settings) -> list[str]:
     return _distant(colours(), _colour(sentence, position, settings), settings)
 
 
-def _mentioned_colour(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+def _mentioned_colour(sentence: ParsedSentence, position: int, settings: Settings) -> list[str]:
     return _distant(settings.mentioned, _colour(sentence, position, settings), settings)
 
 
-def _other_size(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+def _other_size(sentence: ParsedSentence, position: int, settings: Settings) -> list[str]:
     word = sentence.word(position)
     # A little is an amount, but before a noun: the query is to stay correct (section 5.1).
     if word == "little" and not settings.plain and not sentence.attributive(position):
@@ -338,7 +340,7 @@ def _distant(pool: Iterable[str], colour: str, settings: Settings) -> list[str]:
     return [spelled(c) for c in sorted(pool) if colour and c != colour and apart(colour, c) >= far]
 
 
-def _colour(sentence: Sentence, position: int, settings: Settings) -> str:
+def _colour(sentence: ParsedSentence, position: int, settings: Settings) -> str:
     """Return the name of the colour that the word at a place is, else nothing."""
     word = sentence.word(position)
     if settings.plain:
@@ -359,7 +361,7 @@ def _rgb(code: str) -> Rgb:
     return red, green, blue
 
 
-Options = Callable[[Sentence, int, Settings], list[str]]
+Options = Callable[[ParsedSentence, int, Settings], list[str]]
 KINDS: Mapping[str, Options] = {
     "antonym": _antonyms,
     "colour-all": _any_colour,

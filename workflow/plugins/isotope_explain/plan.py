@@ -5,7 +5,7 @@ from typing import Any
 
 from isotope.params.sections import answers_any_query
 from isotope.plan.collections import Files
-from isotope.plan.extension import Extension, Page
+from isotope.plan.extension import Extension, ReportPage
 from isotope.plan.facts import TABLES
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.sources import Spec
@@ -15,7 +15,7 @@ _EXPLAINED = ("failures", "ranks", "rejected_objects")
 _OF_FAILURES = ("wordnet", "seed", "match")
 _OF_STUDY = ("failures", "common_words")
 _OF_RULES = ("support", "confidence")
-_PAGE = Page(
+_PAGE = ReportPage(
     "Failures",
     "First answers that were wrong, side by side with the right answer, boxes drawn, and what "
     "matched what in words.",
@@ -73,7 +73,7 @@ class Explanations(Extension):
         suffixes = ("parquet", "csv") if self.asked.mistakes else ()
         return [*failures, *(f"{folder}/mistakes.{suffix}" for suffix in suffixes)]
 
-    def pages(self, collection: str) -> Mapping[str, Page]:
+    def pages(self, collection: str) -> Mapping[str, ReportPage]:
         """Return the page of a collection's explained failures."""
         return {"failures": _PAGE} if collection in self.collections else {}
 

@@ -12,7 +12,7 @@ from isotope.bm25.format import open_index
 from isotope.bm25.search import search
 from isotope.bm25.words import analyzer
 from isotope.core import lucene, store
-from isotope.core.exact import Encoded, Rows, Shards, Vectors
+from isotope.core.exact import Encoded, Rows, Vectors, VectorShards
 from isotope.core.grid import RunKey
 from isotope.core.lucene import contents
 from isotope.core.prepare import NONE
@@ -20,8 +20,8 @@ from isotope.core.progress import Progress
 from isotope.core.runs import ranked, read_run
 from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, encode_texts
-from isotope.models.kinds._bases import Reader
+from isotope.encode.shard import ShardFiles, encode_texts
+from isotope.models.kinds._bases import FieldReader
 from isotope.search.kinds.bm25 import Bm25
 from isotope_explain.schemas import INTACT, RANKS
 
@@ -29,7 +29,7 @@ _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]
 
 
-class Queries(NamedTuple):
+class PerturbedQueries(NamedTuple):
     """The perturbed texts, the judgements, and the run of the intact ones at its place."""
 
     perturbed: Path
@@ -40,7 +40,7 @@ class Queries(NamedTuple):
 class Tower(NamedTuple):
     """What encodes texts: an entry of `models`, learned weights, texts at a time."""
 
-    model: Reader
+    model: FieldReader
     weights: Path | None
     batch: int
 
@@ -52,7 +52,7 @@ def rank_perturbed_dense(  # noqa: PLR0913
     *,
     encoded: Mapping[str, Sequence[Path]],
     index: Path,
-    model: Reader,
+    model: FieldReader,
     weights: Path | None,
     batch: int,
     out: Path,
@@ -63,7 +63,7 @@ def rank_perturbed_dense(  # noqa: PLR0913
         As `perturbed_dense`.
     """
     tower = Tower(model, weights, batch)
-    perturbed_dense(Queries(perturbations, qrels, run), encoded, index, tower, out)
+    perturbed_dense(PerturbedQueries(perturbations, qrels, run), encoded, index, tower, out)
 
 
 def rank_perturbed_bm25(  # noqa: PLR0913
@@ -82,12 +82,16 @@ def rank_perturbed_bm25(  # noqa: PLR0913
     Raises:
         As `perturbed_bm25`.
     """
-    queries = Queries(perturbations, qrels, run)
+    queries = PerturbedQueries(perturbations, qrels, run)
     perturbed_bm25(queries, index, spec, out, threads=threads, language=language)
 
 
 def perturbed_dense(
-    inputs: Queries, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
+    inputs: PerturbedQueries,
+    encoded: Mapping[str, Sequence[Path]],
+    index: Path,
+    tower: Tower,
+    out: Path,
 ) -> None:
     """Write schemas.RANKS for a dense system, ranks counted in the whole pool before and after.
 
@@ -117,7 +121,7 @@ def perturbed_dense(
 
 
 def perturbed_bm25(  # noqa: PLR0913
-    inputs: Queries,
+    inputs: PerturbedQueries,
     index: Path,
     spec: Bm25,
     out: Path,
@@ -164,7 +168,7 @@ def _hits(  # noqa: PLR0913
     """Return query_id, doc_id and score."""
     model: dict[str, Any] = {"k1": spec.k1, "b": spec.b}
     if spec.engine == "lucene":
-        ranking = lucene.Bm25(**model, language=language)
+        ranking = lucene.Bm25Parameters(**model, language=language)
         return lucene.search(index, queries, ranking, hits=hits, threads=threads)
     opened = open_index(index, analyzer=analyzer(language))
     batches = search(opened, queries, **model, hits=hits, threads=threads)
@@ -178,14 +182,14 @@ def _first_rank(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -
     return joined.group_by(keys).agg(pl.col("rank").min())
 
 
-def _queries(inputs: Queries) -> pl.DataFrame:
+def _queries(inputs: PerturbedQueries) -> pl.DataFrame:
     """Return text_id, perturbation and query_id, in the order that they are encoded in."""
     return pl.read_parquet(inputs.perturbed, columns=["text_id", *_CHANGED], glob=False).sort(
         "text_id"
     )
 
 
-def _answers(inputs: Queries) -> pl.DataFrame:
+def _answers(inputs: PerturbedQueries) -> pl.DataFrame:
     qrels = pl.read_parquet(inputs.qrels, glob=False)
     relevant = qrels.filter(
         pl.col("split") == RunKey.from_path(inputs.run).split, pl.col("relevance") > 0
@@ -209,13 +213,15 @@ def _rows_of(ids: pl.Series, encoded: pl.Series) -> Rows:
 
 
 def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
-    files = Files(folder / "texts.npy", folder / "ids.parquet")
+    files = ShardFiles(folder / "texts.npy", folder / "ids.parquet")
     encoding = Encoding(tower.model, tower.weights, tower.batch)
     encode_texts(texts, encoding, files, tower.model.fields)
     return np.load(files.vectors)
 
 
-def _ranks(queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows) -> list[int | None]:
+def _ranks(
+    queries: Vectors, targets: list[Rows], shards: VectorShards, pool: Rows
+) -> list[int | None]:
     progress = Progress("queries ranked", len(queries))
     ranks: list[int | None] = []
     for start in range(0, len(queries), _QUERIES):
@@ -226,7 +232,7 @@ def _ranks(queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows) ->
 
 
 def _group(
-    queries: Vectors, targets: list[Rows], shards: Shards, pool: Rows
+    queries: Vectors, targets: list[Rows], shards: VectorShards, pool: Rows
 ) -> Iterator[int | None]:
     """Yield the best rank among each query's right answers, None without one in the pool."""
     scores = np.concatenate(
@@ -245,7 +251,7 @@ def _group(
         yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
 
 
-def _write(before: pl.DataFrame, after: pl.DataFrame, inputs: Queries, out: Path) -> None:
+def _write(before: pl.DataFrame, after: pl.DataFrame, inputs: PerturbedQueries, out: Path) -> None:
     """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
     labels = {**vars(RunKey.from_path(inputs.run)), "system": inputs.run.stem}
     ranks = before.select("query_id", rank_before="rank")

@@ -273,7 +273,7 @@ class Pointer(NamedTuple):
     target: int
 
 
-class Entry(NamedTuple):
+class Synset(NamedTuple):
     """A synset: its words, as they are written, and its relations."""
 
     words: list[str]
@@ -350,7 +350,7 @@ class Princeton:
             self._refuse(f"no word {pointer.target} in {pointer.synset}")
         return words[pointer.target - 1]
 
-    def entry(self, synset: str) -> Entry:
+    def entry(self, synset: str) -> Synset:
         """Return a synset.
 
         Raises:
@@ -368,7 +368,7 @@ class Princeton:
             count = int(fields[3], _HEXADECIMAL)
             words = [_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2]]
             pointers = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
-            return Entry(
+            return Synset(
                 words, [_pointer(*pointers[i : i + 4]) for i in range(0, len(pointers), 4)]
             )
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from isotope.core.errors import CorruptFile, IntegrityError, as_disk_full, as_unwritable
 from isotope.core.progress import log
-from isotope_judge.ledger import FOLDER, SUFFIX, Pair
+from isotope_judge.ledger import FOLDER, SUFFIX, GradedPair
 
 # Below the folder of a collection; sheets of people are not looked for there.
 MODELS = "models"
 _DECIMALS = 6
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """What a model says of a pair.
 
     `probabilities` are those of the grades, which add up to 1; `mass` is the share that all grades
@@ -43,10 +43,12 @@ class Answer(NamedTuple):
         return sum(grade * p for grade, p in self.probabilities.items())
 
 
-def answer(key: str, probabilities: Mapping[int, float], mass: float, commit: str | None) -> Answer:
+def answer(
+    key: str, probabilities: Mapping[int, float], mass: float, commit: str | None
+) -> ModelAnswer:
     """Return an answer with the digits that its line has."""
     rounded = {grade: round(p, _DECIMALS) for grade, p in sorted(probabilities.items())}
-    return Answer(key, rounded, round(mass, _DECIMALS), commit)
+    return ModelAnswer(key, rounded, round(mass, _DECIMALS), commit)
 
 
 def answers_file(collection: str, judge: str, folder: Path = FOLDER) -> Path:
@@ -54,7 +56,7 @@ def answers_file(collection: str, judge: str, folder: Path = FOLDER) -> Path:
     return folder / collection / MODELS / f"{judge}{SUFFIX}"
 
 
-class Answers:
+class AnswerFile:
     """The answers in a file, by key."""
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +75,7 @@ class Answers:
         read = (_parsed(line, f"{path}:{n}") for n, line in enumerate(lines, 1))
         self.by_key = {answer.key: answer for answer in read}
 
-    def add(self, pairs: Sequence[Pair], answers: Sequence[Answer]) -> None:
+    def add(self, pairs: Sequence[GradedPair], answers: Sequence[ModelAnswer]) -> None:
         """Append the answers to some pairs: all of them are on the disk, or none.
 
         Raises:
@@ -114,7 +116,7 @@ class Answers:
             raise IntegrityError(self.path, problem, remedy)
 
 
-def _serialized(pair: Pair, answer: Answer) -> bytes:
+def _serialized(pair: GradedPair, answer: ModelAnswer) -> bytes:
     record = {
         **pair._asdict(),
         "grade": answer.grade,
@@ -126,12 +128,12 @@ def _serialized(pair: Pair, answer: Answer) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-def _parsed(line: bytes, where: str) -> Answer:
+def _parsed(line: bytes, where: str) -> ModelAnswer:
     try:
         record: Any = json.loads(line)
         shares = {int(grade): float(p) for grade, p in record["probabilities"].items()}
         commit = record["commit"]
-        answer = Answer(str(record["key"]), shares, float(record["mass"]), commit)
+        answer = ModelAnswer(str(record["key"]), shares, float(record["mass"]), commit)
         answer.grade  # noqa: B018 (no grade at all is no answer)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = "remove the line: its pair is asked again"

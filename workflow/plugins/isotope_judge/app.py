@@ -18,7 +18,7 @@ from isotope.core import terminal
 from isotope.core.errors import IsotopeError
 from isotope.report.site import environment
 from isotope_judge import guards, suggestions
-from isotope_judge.display import Pictures
+from isotope_judge.display import PooledPictures
 from isotope_judge.guards import (
     HEADERS,
     LOOPBACK,
@@ -29,7 +29,7 @@ from isotope_judge.guards import (
     refusal,
     reply,
 )
-from isotope_judge.ledger import PAIRS, Form
+from isotope_judge.ledger import PAIRS, LineForm
 from isotope_judge.params import Judge
 from isotope_judge.session import PoolSession, SheetSession
 from isotope_judge.study import RATINGS, VERDICTS
@@ -46,7 +46,7 @@ _Endpoint = Callable[[Request], Response]
 class _Scale:
     """Which grades a page accepts: those that `form` reads and `fits` allows."""
 
-    form: Form[Any, Any]
+    form: LineForm[Any, Any]
     fits: Callable[[Any], bool]
 
 
@@ -128,7 +128,7 @@ def _query(described: Callable[[int], dict[str, Any]]) -> _Endpoint:
     return answer
 
 
-def _picture(pictures: Pictures) -> _Endpoint:
+def _picture(pictures: PooledPictures) -> _Endpoint:
     def answer(request: Request) -> Response:
         try:
             webp = pictures.webp(request.path_params["image"])

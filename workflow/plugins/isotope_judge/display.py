@@ -16,7 +16,7 @@ from isotope.core.grid import SIDES, RunKey, id_column
 from isotope.core.pixels import decode, iter_pixels
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, STEP
 from isotope.core.uploads import decoded_name
-from isotope_judge.ledger import Pair
+from isotope_judge.ledger import GradedPair
 
 SIDE_PX = 480
 _QUALITY = 80
@@ -33,9 +33,9 @@ class Query:
     documents: tuple[str, ...]
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[GradedPair]:
         """The query with each of its candidates."""
-        return [Pair(self.task, self.query_id, d) for d in self.documents]
+        return [GradedPair(self.task, self.query_id, d) for d in self.documents]
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ _SIDES: dict[str, tuple[tuple[str, ...], Callable[[_Row], dict[str, str]]]] = {
 }
 
 
-class Pictures:
+class PooledPictures:
     """Pooled images as small WebP pictures, from the shards of the crawl."""
 
     def __init__(self, shards: Sequence[Path], ids: Collection[str]) -> None:

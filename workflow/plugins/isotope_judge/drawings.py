@@ -8,7 +8,7 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.tabulate.figures import looks_in_order, read_points, task_title
-from isotope.tabulate.whiskers import Line, Panel, broken, draw, marks_of
+from isotope.tabulate.whiskers import Panel, PanelLine, broken, draw, marks_of
 
 
 def judged(
@@ -21,7 +21,7 @@ def judged(
     """
     points = read_points(sql_file, relations, values)
     looks = looks_in_order(points, values)
-    lines: list[Line] = []
+    lines: list[PanelLine] = []
     for (judge, task), task_points in points.partition_by(
         "judge", "task", maintain_order=True, as_dict=True
     ).items():
@@ -36,5 +36,5 @@ def judged(
         panels = [Panel(str(measure), marks_of(part, row)) for (measure,), part in parts.items()]
         title = f"{task_title(str(task))}, judged by {judge}"
         headings = frozenset(map(str, task_points["system"]))
-        lines += [Line(title, rows, headings, part) for part in broken(panels)]
+        lines += [PanelLine(title, rows, headings, part) for part in broken(panels)]
     draw(lines, looks, "mean over queries", out)

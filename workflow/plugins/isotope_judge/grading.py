@@ -15,10 +15,10 @@ from isotope.core.errors import EmptyTable
 from isotope.core.grid import RunKey
 from isotope.core.pixels import batches, decode, iter_pixels
 from isotope.core.progress import Progress, log
-from isotope_judge.answers import Answers, answer, answers_file
-from isotope_judge.ledger import FOLDER, Pair
+from isotope_judge.answers import AnswerFile, answer, answers_file
+from isotope_judge.ledger import FOLDER, GradedPair
 from isotope_judge.params import ModelJudge
-from isotope_judge.prompts import PROMPT, Item, Message, Picture, message, read_items
+from isotope_judge.prompts import PROMPT, Item, Message, MessagePicture, message, read_items
 from isotope_judge.schemas import MODEL_GRADES
 
 # Below this share of the probability for all grades together a model hardly answers the question.
@@ -30,10 +30,10 @@ _READERS = 4
 _HOW = ("kind", "answer", "pixels", "precision")
 
 
-class Question(NamedTuple):
+class GradingQuestion(NamedTuple):
     """A pair with what is asked about it, and the key of the answer."""
 
-    pair: Pair
+    pair: GradedPair
     message: Message
     key: str
 
@@ -64,15 +64,15 @@ class Questions:
             for side, table in tables.items()
         }
 
-    def __iter__(self) -> Iterator[Question]:
+    def __iter__(self) -> Iterator[GradingQuestion]:
         """Yield the questions in the order of the pool."""
         prompt = self._spec.prompt or PROMPT
-        for pair in (Pair(*row) for row in self._pool.select(Pair._fields).iter_rows()):
+        for pair in (GradedPair(*row) for row in self._pool.select(GradedPair._fields).iter_rows()):
             cell = RunKey("", "", pair.task)
             query = self._items[cell.query_side][pair.query_id]
             document = self._items[cell.document_side][pair.doc_id]
             asked = message(prompt, self._scale, query, document)
-            yield Question(pair, asked, asked.key(self._judge))
+            yield GradingQuestion(pair, asked, asked.key(self._judge))
 
 
 def _ids(pool: pl.DataFrame, side: str) -> list[str]:
@@ -139,7 +139,7 @@ def grade_pool(  # noqa: PLR0913
     meanings = {int(grade): means for grade, means in scale.items()}
     tables = {"texts": texts, "images": images}
     questions = Questions(pairs, tables, pixels, spec=spec, scale=meanings)
-    answers = Answers(answers_file(collection, judge, FOLDER))
+    answers = AnswerFile(answers_file(collection, judge, FOLDER))
     with store.scratch(grades) as folder:
         ask(questions, answers, spec=spec, pixels=pixels, folder=folder)
     rows = [_row(judge, question, answers) for question in questions]
@@ -150,7 +150,7 @@ def grade_pool(  # noqa: PLR0913
 
 def ask(
     questions: Questions,
-    answers: Answers,
+    answers: AnswerFile,
     *,
     spec: ModelJudge,
     pixels: Sequence[Path],
@@ -181,7 +181,7 @@ def ask(
     progress.finish()
 
 
-def _once(questions: Questions, waiting: set[str]) -> Iterator[Question]:
+def _once(questions: Questions, waiting: set[str]) -> Iterator[GradingQuestion]:
     """Yield each question without an answer; the same words and pictures are asked once."""
     left = waiting.copy()
     for question in questions:
@@ -210,11 +210,11 @@ class _Pictures:
     def _path(self, ident: str) -> Path:
         return self._folder / hashlib.sha256(ident.encode()).hexdigest()
 
-    def _decode(self, picture: Picture) -> Image.Image:
+    def _decode(self, picture: MessagePicture) -> Image.Image:
         return decode(self._path(picture.ident).read_bytes(), where=f"image {picture.ident}")
 
 
-def _row(judge: str, question: Question, answers: Answers) -> dict[str, Any]:
+def _row(judge: str, question: GradingQuestion, answers: AnswerFile) -> dict[str, Any]:
     answer = answers.by_key[question.key]
     return {
         **question.pair._asdict(),

@@ -22,7 +22,7 @@ from isotope.core import plugins
 from isotope.core.errors import BadParams
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
-from isotope_judge.ledger import Form, Grade, Item
+from isotope_judge.ledger import Grade, Item, LineForm
 
 LOOPBACK = "127.0.0.1"
 _SHUT_S = 2
@@ -142,7 +142,7 @@ def parse_post(body: bytes) -> dict[str, Any] | None:
 
 
 def parse_change(
-    record: Mapping[str, Any], form: Form[Item, Grade]
+    record: Mapping[str, Any], form: LineForm[Item, Grade]
 ) -> tuple[Item, Grade | None, Grade | None] | None:
     """Return an item, its grade and the one that the page showed before; None if it has none."""
     if not {"grade", "expected"} <= record.keys():

@@ -49,7 +49,7 @@ Item = TypeVar("Item", bound=Hashable)
 Grade = TypeVar("Grade")
 
 
-class Pair(NamedTuple):
+class GradedPair(NamedTuple):
     """What is graded: a document for a query."""
 
     task: str
@@ -67,7 +67,7 @@ class Line(Generic[Item, Grade]):
 
 
 @dataclass(frozen=True)
-class Form(Generic[Item, Grade]):
+class LineForm(Generic[Item, Grade]):
     """How lines of one kind are written as JSON objects.
 
     `fields` returns what an object has of a line beside assessor and time. `read` returns item and
@@ -84,13 +84,15 @@ def strings(record: Mapping[str, Any], *names: str) -> list[str]:
     return [value for value in values if isinstance(value, str) and value]
 
 
-def _read_pair(record: Mapping[str, Any]) -> tuple[Pair, int | None] | None:
-    ids, grade = strings(record, *Pair._fields), record.get("grade", "none")
+def _read_pair(record: Mapping[str, Any]) -> tuple[GradedPair, int | None] | None:
+    ids, grade = strings(record, *GradedPair._fields), record.get("grade", "none")
     fits = grade is None or (type(grade) is int and grade in GRADES)
-    return (Pair(*ids), grade) if fits and len(ids) == len(Pair._fields) else None
+    return (GradedPair(*ids), grade) if fits and len(ids) == len(GradedPair._fields) else None
 
 
-PAIRS: Form[Pair, int] = Form(lambda line: {**line.item._asdict(), "grade": line.grade}, _read_pair)
+PAIRS: LineForm[GradedPair, int] = LineForm(
+    lambda line: {**line.item._asdict(), "grade": line.grade}, _read_pair
+)
 
 
 def sheet_paths(collection: str, sheet: str = "", folder: Path = FOLDER) -> list[str]:
@@ -143,7 +145,7 @@ def grades_file(folder: Path, assessor: str) -> Path:
 class Ledger(Generic[Item, Grade]):
     """The grades of one assessor, shared by every page and process that has them open."""
 
-    def __init__(self, path: Path, assessor: str, form: Form[Item, Grade]) -> None:
+    def __init__(self, path: Path, assessor: str, form: LineForm[Item, Grade]) -> None:
         """Read the grades in the JSON lines at `path`; nothing is written before the first grade.
 
         The database is below `STATE`, or beside the file where `path` is absolute.
@@ -283,7 +285,9 @@ class Ledger(Generic[Item, Grade]):
         con.execute("UPDATE export SET before = ?, after = ?", both)
 
 
-def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Line[Item, Grade]]]:
+def current_lines(
+    path: Path, form: LineForm[Item, Grade]
+) -> Iterator[tuple[str, Line[Item, Grade]]]:
     """Yield the last line of each item with its place, `file:line`, unless it takes back a grade.
 
     The file is only read.
@@ -301,14 +305,14 @@ def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Li
     yield from (entry for entry in last.values() if entry[1].grade is not None)
 
 
-def serialize(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
+def serialize(line: Line[Item, Grade], form: LineForm[Item, Grade]) -> bytes:
     """Return the line as JSON with the current time, without a newline."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     record = {**form.fields(line), "assessor": line.assessor, "at": at}
     return json.dumps(record, ensure_ascii=False).encode()
 
 
-def parse(line: bytes, where: str, form: Form[Item, Grade]) -> Line[Item, Grade]:
+def parse(line: bytes, where: str, form: LineForm[Item, Grade]) -> Line[Item, Grade]:
     """Return the grade in one line of JSON.
 
     Raises:
@@ -326,7 +330,7 @@ def parse(line: bytes, where: str, form: Form[Item, Grade]) -> Line[Item, Grade]
     return Line(*graded, *assessor)
 
 
-def _split(content: bytes, form: Form[Any, Any]) -> tuple[list[bytes], bytes]:
+def _split(content: bytes, form: LineForm[Any, Any]) -> tuple[list[bytes], bytes]:
     """Return the whole lines, and what a kill has left of a last line.
 
     A last line that lacks only its newline is whole: no beginning of an object is an object.

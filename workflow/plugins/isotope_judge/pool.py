@@ -259,7 +259,7 @@ def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
     )
 
 
-class Judged(NamedTuple):
+class JudgedTask(NamedTuple):
     """One task: the judged hits of each system, graded qrels (schemas.GRADED), and the pool."""
 
     runs: Mapping[str, pl.DataFrame]
@@ -309,10 +309,12 @@ def score_judged(  # noqa: PLR0913
     store.write(agreement(grades).to_arrow(), outputs["agreement"], AGREEMENT)
 
 
-def _judged(task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame) -> Judged:
+def _judged(
+    task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame
+) -> JudgedTask:
     task_grades, pooled = graded.filter(task=task), pool.filter(task=task)
     paths = sorted(p for p in runs if RunKey.from_path(p).task == task)
-    return Judged({p.stem: judged_part(p, task_grades) for p in paths}, task_grades, pooled)
+    return JudgedTask({p.stem: judged_part(p, task_grades) for p in paths}, task_grades, pooled)
 
 
 def judged_part(run: Path, graded: pl.DataFrame) -> pl.DataFrame:
@@ -323,7 +325,7 @@ def judged_part(run: Path, graded: pl.DataFrame) -> pl.DataFrame:
 
 
 def _results(
-    task: str, judged: Judged, cell: Mapping[str, str], measures: Sequence[str]
+    task: str, judged: JudgedTask, cell: Mapping[str, str], measures: Sequence[str]
 ) -> dict[str, pl.DataFrame]:
     scores = system_scores(judged.runs, judged.graded, measures)
     sparse = judged.graded.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
@@ -356,7 +358,7 @@ def mean_scores(scores: pl.DataFrame, queries: int) -> pl.DataFrame:
 
 
 def leave_one_out(
-    task: str, judged: Judged, means: pl.DataFrame, measures: Sequence[str]
+    task: str, judged: JudgedTask, means: pl.DataFrame, measures: Sequence[str]
 ) -> pl.DataFrame:
     """Return schemas.REUSABILITY: value and place of each system, and both had it not been pooled.
 
@@ -375,7 +377,7 @@ def leave_one_out(
     return pl.concat(parts).sort("measure", "place", "system")
 
 
-def without(judged: Judged, system: str) -> tuple[pl.DataFrame, int]:
+def without(judged: JudgedTask, system: str) -> tuple[pl.DataFrame, int]:
     """Return the graded qrels had `system` not been pooled, and how many judged pairs change.
 
     A pair of the sparse qrels falls back to what they say, any other becomes unjudged.

@@ -43,7 +43,7 @@ _CUT = " …"
 _NONE = "(no picture)"
 
 
-class Picture(NamedTuple):
+class MessagePicture(NamedTuple):
     """A picture in a message: the id that the crawl has it under, and a digest of its content."""
 
     ident: str
@@ -57,9 +57,9 @@ class Item(NamedTuple):
     """
 
     fields: Mapping[str, str]
-    picture: Picture | None
+    picture: MessagePicture | None
 
-    def parts(self, letters: int) -> "list[str | Picture]":
+    def parts(self, letters: int) -> "list[str | MessagePicture]":
         """Return the picture, then the fields on lines of their own, cut after so many letters."""
         words = "\n".join(f"{label}: {value}" for label, value in self.fields.items())
         cut = words if len(words) <= letters else words[:letters].rstrip() + _CUT
@@ -73,12 +73,12 @@ class Item(NamedTuple):
 class Message(NamedTuple):
     """The parts of a message, in order; two texts never follow each other."""
 
-    parts: Sequence[str | Picture]
+    parts: Sequence[str | MessagePicture]
 
     @property
-    def pictures(self) -> list[Picture]:
+    def pictures(self) -> list[MessagePicture]:
         """The pictures, in their order."""
-        return [part for part in self.parts if isinstance(part, Picture)]
+        return [part for part in self.parts if isinstance(part, MessagePicture)]
 
     def key(self, judge: Mapping[str, Any]) -> str:
         """Return what identifies the answer: a digest of the judge and of all that it is shown."""
@@ -96,12 +96,12 @@ def message(
 ) -> Message:
     """Return the message that asks about a pair; a text is cut after so many letters."""
     meanings = "\n".join(f"{grade}: {means}" for grade, means in sorted(scale.items()))
-    filled: Mapping[str, Sequence[str | Picture]] = {
+    filled: Mapping[str, Sequence[str | MessagePicture]] = {
         "query": query.parts(letters),
         "document": document.parts(letters),
         "scale": [meanings],
     }
-    parts: list[str | Picture] = []
+    parts: list[str | MessagePicture] = []
     for n, piece in enumerate(PLACEHOLDER.split(prompt)):
         # At odd places stand the names of what is filled in.
         for part in filled[piece] if n % 2 else [piece]:
@@ -135,7 +135,7 @@ def read_items(
 
 def _pictures(
     table: Path, side: str, ids: Sequence[str], crawled: frozenset[str]
-) -> dict[str, Picture]:
+) -> dict[str, MessagePicture]:
     key, columns = id_column(side), pq.read_schema(table).names
     shown = "picture_id" if "picture_id" in columns else key if side == "images" else None
     if shown is None:
@@ -144,7 +144,7 @@ def _pictures(
     rows = pl.scan_parquet(table, glob=False).filter(pl.col(key).is_in(ids))
     pictures = rows.select(pl.col(key).alias("id"), picture=shown, digest=digest).collect()
     return {
-        ident: Picture(picture, (content or picture) if picture in crawled else "")
+        ident: MessagePicture(picture, (content or picture) if picture in crawled else "")
         for ident, picture, content in pictures.iter_rows()
         if picture is not None
     }

@@ -18,7 +18,7 @@ from isotope.params.files import demand_collection
 from isotope.params.links import sources
 from isotope.params.root import Params
 from isotope_judge import study
-from isotope_judge.display import Items, Pictures, Query, load_items
+from isotope_judge.display import Items, PooledPictures, Query, load_items
 from isotope_judge.ledger import (
     FOLDER,
     PAIRS,
@@ -30,7 +30,7 @@ from isotope_judge.ledger import (
 )
 from isotope_judge.params import Judge
 from isotope_judge.pool import agreement, read_sheets
-from isotope_judge.study import VERDICTS, Sheet, Verdict, verdict_json
+from isotope_judge.study import VERDICTS, FailureVerdict, Sheet, verdict_json
 
 
 def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
@@ -45,7 +45,7 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
     # What people say of some queries corrects a model only if those are a random sample.
     judge = params.section("judge", Judge)
     items = load_items(collection, assessor, by_chance=bool(judge and judge.models))
-    pictures = Pictures(shards(collection, params), set(items.words["images"]))
+    pictures = PooledPictures(shards(collection, params), set(items.words["images"]))
     return PoolSession(collection, assessor, items, pictures)
 
 
@@ -60,7 +60,7 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
     demand_collection(collection, params)
     sheet = study.load(collection, name, params)
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
-    pictures = Pictures(shards(collection, params), ids)
+    pictures = PooledPictures(shards(collection, params), ids)
     return SheetSession(collection, assessor, sheet, pictures)
 
 
@@ -152,7 +152,7 @@ class PoolSession:
         collection: str,
         assessor: str,
         items: Items,
-        pictures: Pictures,
+        pictures: PooledPictures,
         folder: Path = FOLDER,
     ) -> None:
         """Open the assessor's file below `folder`, which is made with the first grade.
@@ -266,7 +266,7 @@ class SheetSession:
         collection: str,
         assessor: str,
         sheet: Sheet,
-        pictures: Pictures,
+        pictures: PooledPictures,
         folder: Path = FOLDER,
     ) -> None:
         """Open the assessor's file below `folder`, which is made with the first verdict.
@@ -324,7 +324,7 @@ class SheetSession:
         ]
 
     def give(
-        self, item_id: str, grade: Verdict | None, *, expected: Verdict | None
+        self, item_id: str, grade: FailureVerdict | None, *, expected: FailureVerdict | None
     ) -> dict[str, Any]:
         """Save a verdict; return the current one, which another page may have given.
 

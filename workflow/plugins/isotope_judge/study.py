@@ -24,7 +24,7 @@ from isotope.core.errors import (
 )
 from isotope.params.root import Params
 from isotope.tabulate.table import tabulate
-from isotope_judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
+from isotope_judge.ledger import SUFFIX, LineForm, current_lines, read_csv, strings
 from isotope_judge.resources import SQL
 from isotope_judge.schemas import STUDIED
 
@@ -41,14 +41,14 @@ _JUDGED = {
 }
 
 
-class Verdict(NamedTuple):
+class FailureVerdict(NamedTuple):
     """Classes of failure, each once, and a rating from 1 (hopeless) to 10, or None."""
 
     classes: tuple[str, ...]
     rating: int | None
 
 
-def _parse_verdict(value: object) -> Verdict | None:
+def _parse_verdict(value: object) -> FailureVerdict | None:
     if not isinstance(value, dict):
         return None
     classes, rating = value.get("classes"), value.get("rating")
@@ -57,22 +57,22 @@ def _parse_verdict(value: object) -> Verdict | None:
         return None
     names: list[Any] = classes
     fits = all(isinstance(name, str) and name for name in names)
-    return Verdict(tuple(dict.fromkeys(names)), rating) if fits else None
+    return FailureVerdict(tuple(dict.fromkeys(names)), rating) if fits else None
 
 
-def _read_line(record: Mapping[str, Any]) -> tuple[str, Verdict | None] | None:
+def _read_line(record: Mapping[str, Any]) -> tuple[str, FailureVerdict | None] | None:
     item_id, grade = strings(record, "lot"), record.get("grade", "none")
     verdict = _parse_verdict(grade)
     return (item_id[0], verdict) if item_id and (verdict or grade is None) else None
 
 
-def verdict_json(verdict: Verdict | None) -> dict[str, Any] | None:
+def verdict_json(verdict: FailureVerdict | None) -> dict[str, Any] | None:
     """Return a verdict ready for JSON."""
     return verdict and verdict._asdict()
 
 
 # The id of a failure on a sheet is its column and its JSON key `lot`.
-VERDICTS: Form[str, Verdict] = Form(
+VERDICTS: LineForm[str, FailureVerdict] = LineForm(
     lambda line: {"lot": line.item, "grade": verdict_json(line.grade)}, _read_line
 )
 
@@ -91,7 +91,7 @@ class Sheet:
     is_rated: bool
     alternative: str = ""
 
-    def fits(self, verdict: Verdict) -> bool:
+    def fits(self, verdict: FailureVerdict) -> bool:
         """Tell whether a verdict names classes of this sheet, and rates only where it is rated."""
         listed = set(verdict.classes) <= set(self.classes)
         alone = self.alternative not in verdict.classes or len(verdict.classes) == 1

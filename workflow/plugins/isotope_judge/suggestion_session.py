@@ -11,7 +11,7 @@ from isotope.core.errors import EmptyTable, IsotopeError, MissingFile
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
 from isotope_judge import pool
-from isotope_judge.display import Pictures
+from isotope_judge.display import PooledPictures
 from isotope_judge.ledger import FOLDER, SUFFIX
 from isotope_judge.session import Worklist, agreement_with, shards
 from isotope_judge.suggestions import (
@@ -45,7 +45,7 @@ def open_suggestions(collection: str, assessor: str, params: Params) -> "Suggest
     if rows.is_empty():
         remedy = "see why in calibration.json beside it, or want less with suggest.precision"
         raise EmptyTable(path, "no suggestion to judge", remedy)
-    pictures = Pictures(shards(collection, params), set(rows["image_id"]))
+    pictures = PooledPictures(shards(collection, params), set(rows["image_id"]))
     return SuggestionSession(collection, assessor, rows.to_dicts(), pictures)
 
 
@@ -57,7 +57,7 @@ class SuggestionSession:
         collection: str,
         assessor: str,
         rows: Sequence[Mapping[str, Any]],
-        pictures: Pictures,
+        pictures: PooledPictures,
         folder: Path = FOLDER,
     ) -> None:
         """Open the assessor's file below `folder`, which is made with the first verdict.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope_judge.ledger import FOLDER, Form, Ledger, current_lines, grades_file, strings
+from isotope_judge.ledger import FOLDER, Ledger, LineForm, current_lines, grades_file, strings
 
 SHEET = "suggestions"
 MEANINGS: Mapping[str, str] = {
@@ -90,7 +90,7 @@ def _read_line(record: Mapping[str, Any]) -> tuple[Suggestion, Verdict | None] |
 
 
 # {"text_id": ..., "image_id": ..., "grade": {"verdict": "bad", "reason": "icon"}, ...}
-FORM: Form[Suggestion, Verdict] = Form(
+FORM: LineForm[Suggestion, Verdict] = LineForm(
     lambda line: {**line.item._asdict(), "grade": verdict_json(line.grade)}, _read_line
 )
 

@@ -14,7 +14,7 @@ PLUGIN = Plugin(
     },
     rules="rules/suggest.smk",
     phases={"suggest_page": "tabulate"},
-    plan="isotope_suggest.plan:Suggestions",
+    plan="isotope_suggest.plan:SuggestExtension",
     outs=("results/suggest",),
     views="isotope_suggest.views:VIEWS",
     commands="isotope_suggest.command:add",

@@ -25,7 +25,7 @@ from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
 from isotope.core import lucene, provenance, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.core.progress import Progress, log
 from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
@@ -126,11 +126,11 @@ def find_candidates(  # noqa: PLR0913, PLR0915
     else:
         log.warning("no index of BM25: no candidates by captions")
     if image_vectors:
-        pictures = Encoded.load(image_vectors, image_ids)
+        pictures = EncodedSide.load(image_vectors, image_ids)
         pictures.demand(
             pl.scan_parquet(images, glob=False).select("image_id").collect()["image_id"]
         )
-        sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, depth))
+        sources.append(_Dense(EncodedSide.load(text_vectors, text_ids), pictures, depth))
     else:
         log.warning("no vectors: no candidates by them")
     asked = asked_sections(sections, minimum_need)
@@ -253,7 +253,7 @@ class _ByWords:
             return pl.concat([empty().drop("rank"), *hits])
 
     def _by_lucene(self, words: pl.DataFrame, _: Path) -> pl.DataFrame:
-        model = lucene.Bm25(self._words.k1, self._words.b, language=self._words.captions)
+        model = lucene.Bm25Parameters(self._words.k1, self._words.b, language=self._words.captions)
         return lucene.search(self._folder, words.iter_rows(), model, **self._limits)
 
 
@@ -279,22 +279,22 @@ def _images_of(index: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedSide:
     """Vectors of one side, the ids of their rows, and where they lie."""
 
-    shards: Shards
+    shards: VectorShards
     ids: pl.Series
     where: Path
 
     @classmethod
-    def load(cls, vectors: Sequence[Path], ids: Sequence[Path]) -> "Encoded":
+    def load(cls, vectors: Sequence[Path], ids: Sequence[Path]) -> "EncodedSide":
         """Map shards.
 
         Raises:
             As `load_vectors`.
         """
         rows = load_vectors(vectors, ids).ids
-        return cls(Shards(vectors), rows, vectors[0])
+        return cls(VectorShards(vectors), rows, vectors[0])
 
     def demand(self, ids: pl.Series) -> None:
         """Check that the vectors are those of a table.
@@ -313,7 +313,7 @@ class Encoded:
 class _Dense:
     """The pictures whose vectors have the greatest inner products with a section's."""
 
-    def __init__(self, texts: Encoded, images: Encoded, depth: int) -> None:
+    def __init__(self, texts: EncodedSide, images: EncodedSide, depth: int) -> None:
         self._texts, self._images, self._depth = texts, images, depth
 
     def __call__(self, ids: pl.Series, _: Path) -> pl.DataFrame:

@@ -26,7 +26,7 @@ from isotope_suggest.filters import Filters, shown
 from isotope_suggest.likeness import Likeness
 from isotope_suggest.origins import Origins
 from isotope_suggest.params import Publishing
-from isotope_suggest.reasons import Words, reasons
+from isotope_suggest.reasons import CaptionWords, reasons
 from isotope_suggest.schemas import FEED, FILTERED, SCORED
 from isotope_suggest.score import KEY, KIND, SUGGEST, WIKIMEDIA, Ranker
 
@@ -164,7 +164,7 @@ def _write_ranked(
     candidates: Path,
     tables: _Tables,
     learned: learn.Learned,
-    outs: tuple[store.Grouped, ...],
+    outs: tuple[store.GroupedWriter, ...],
     most: int,
 ) -> pl.DataFrame:
     """Write SCORED and FILTERED; return the candidates of the feed, with their `rank`."""
@@ -237,7 +237,7 @@ def describe(  # noqa: PLR0913 (what a feed says)
     rows = _joined(shown, about).join(
         _pages(shown, about, likeness), on=KEY, how="left", maintain_order="left"
     )
-    words = Words.from_captions(_captions(about.images), stop_words(tuple(wikis)))
+    words = CaptionWords.from_captions(_captions(about.images), stop_words(tuple(wikis)))
     named = (
         {
             **{**_row_of(row, words), "wiki": wikis[row["language"]]},
@@ -287,7 +287,7 @@ def _rows(table: Path, columns: Sequence[str], ids: pl.Series) -> pl.DataFrame:
     return wanted.collect(engine="streaming")
 
 
-def _row_of(row: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def _row_of(row: Mapping[str, Any], words: CaptionWords) -> dict[str, Any]:
     """Return the fields of FEED that a candidate alone decides."""
     text = "\n".join(row[name] or "" for name in (*_TEXTS[2:], "page_title"))
     captions = [caption for name in CAPTION_FIELDS for caption in row[name] or ()]

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
-from isotope_suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
+from isotope_suggest.likeness import CAMERAS, NOWHERE, Likeness, PlacePairs
 from isotope_suggest.origins import Origins
 from isotope_suggest.params import Filtering
 from isotope_suggest.pictures import BLANK
@@ -200,7 +200,7 @@ class Filters:
         )
         ids = pl.concat([pages["image_id"], on["other_id"]])
         first, second = both.astype(np.int64).T
-        same = self._near_duplicates(ids, Pairs(first, second + len(pages)))
+        same = self._near_duplicates(ids, PlacePairs(first, second + len(pages)))
         beside = on["other_id"].gather(same["other"] - len(pages))
         similar = pl.concat([pages[same["one"]], same.with_columns(beside)], how="horizontal")
         hidden = self._of_texts(self._judged, rows).rename({"image_id": "other_id"})
@@ -213,7 +213,7 @@ class Filters:
             .unique("row", keep="first")
         )
 
-    def _near_duplicates(self, ids: pl.Series, pairs: Pairs) -> pl.DataFrame:
+    def _near_duplicates(self, ids: pl.Series, pairs: PlacePairs) -> pl.DataFrame:
         return self._likeness.near_duplicates(ids, pairs, PHASH_DISTANCE, MINIMUM_COSINE)
 
     def _alike(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -373,7 +373,7 @@ def _blocks(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield rows[start:end]
 
 
-def _pairs_of(text_ids: pl.Series) -> Pairs:
+def _pairs_of(text_ids: pl.Series) -> PlacePairs:
     """Return each row with every one before it in its section."""
     sizes = text_ids.rle().struct.field("len").to_numpy().astype(np.int64)
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -381,7 +381,7 @@ def _pairs_of(text_ids: pl.Series) -> Pairs:
     before = rows - starts
     first = np.repeat(rows, before)
     nth = np.arange(len(first)) - np.repeat(np.cumsum(before) - before, before)
-    return Pairs(first, starts[first] + nth)
+    return PlacePairs(first, starts[first] + nth)
 
 
 def _worse(pairs: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -42,7 +42,7 @@ CAMERAS = (
 )
 
 
-class Pairs(NamedTuple):
+class PlacePairs(NamedTuple):
     """Places in a list, pair by pair."""
 
     first: IntArray
@@ -143,7 +143,7 @@ class Likeness:
         return hashes, is_there
 
     def near_duplicates(
-        self, image_ids: pl.Series, pairs: Pairs, same_bits: int, same_cosine: float
+        self, image_ids: pl.Series, pairs: PlacePairs, same_bits: int, same_cosine: float
     ) -> pl.DataFrame:
         """Return which pairs show the same: `one`, `other`, `bits`, `cosine`, `named`.
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, cast
 
 from isotope.params.sections import Section
-from isotope.plan.extension import Extension, Page
+from isotope.plan.extension import Extension, ReportPage
 from isotope.plan.paths import Wildcards
 from isotope.plan.plan import Plan
 from isotope.plan.sources import Spec
@@ -30,14 +30,14 @@ FEED = {
     "lines": f"{FOLDER}/feed.jsonl",
 }
 SHEET = "suggestions"
-_PAGE = Page(
+_PAGE = ReportPage(
     "Suggestions",
     "Pictures for sections without one: how many are right, how sure, and what editors made of "
     "them.",
 )
 
 
-class Suggestions(Extension):
+class SuggestExtension(Extension):
     """Pictures suggested for sections of collections."""
 
     def __init__(self, plan: Plan) -> None:
@@ -155,7 +155,7 @@ class Suggestions(Extension):
         folder = FOLDER.format(collection=collection)
         return [f"{folder}/taken_up.parquet"] if self.diff.later(collection) else []
 
-    def pages(self, collection: str) -> Mapping[str, Page]:
+    def pages(self, collection: str) -> Mapping[str, ReportPage]:
         """Return the page of the suggestions of a collection that gets some."""
         return {"suggest": _PAGE} if collection in self.collections else {}
 

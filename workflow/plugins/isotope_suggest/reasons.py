@@ -21,7 +21,7 @@ _FEWEST = 50
 
 
 @dataclass(frozen=True)
-class Words:
+class CaptionWords:
     """How many of a collection's pictures have each word, by stem, in their captions.
 
     `stops` are words that say nothing, without case (`stopwords.stop_words`).
@@ -34,7 +34,7 @@ class Words:
     @classmethod
     def from_captions(
         cls, captions: Iterable[Sequence[str]], stops: frozenset[str] = frozenset()
-    ) -> "Words":
+    ) -> "CaptionWords":
         """Count the words of pictures, each with its captions."""
         counts, pictures = dict[str, int](), 0
         for picture_captions in captions:
@@ -86,7 +86,7 @@ def reasons(
     candidate: Mapping[str, Any],
     text: str,
     captions: Sequence[str],
-    caption_words: Words,
+    caption_words: CaptionWords,
     *,
     like: str | None = None,
 ) -> list[str]:
@@ -112,7 +112,7 @@ def reasons(
     return [reason for reason in sentences if reason]
 
 
-def shared_words(text: str, captions: Sequence[str], caption_words: Words) -> list[str]:
+def shared_words(text: str, captions: Sequence[str], caption_words: CaptionWords) -> list[str]:
     """Return at most four words of the text that the captions have too, the weightiest first.
 
     Neither numbers nor stop words are named.

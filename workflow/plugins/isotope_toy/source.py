@@ -7,14 +7,14 @@ from typing import Any
 from isotope.acquire import addresses
 from isotope.core import digests, store
 from isotope.core import manifest as manifests
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope_toy import snapshot
 
 # What later phases read by the manifest; pictures are crawled.
 _PARTS = ("wit", "dump")
 
 
-def acquire_toy(spec: Wanted, manifest: Path, scratch: Path) -> None:
+def acquire_toy(spec: DigestedSource, manifest: Path, scratch: Path) -> None:
     """Make the encyclopedia that `spec` generates aside, put it in place and write the manifest.
 
     What an earlier one, or a source that was fetched, has left in the manifest's folder goes.

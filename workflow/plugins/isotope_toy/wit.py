@@ -24,7 +24,7 @@ SHARDS = {"train": 2, "val": 1, "test": 1}
 _FOREIGN = 0.3
 
 
-class Shards:
+class WitShards:
     """Writes each page to a shard of its split; page `broken` leaves a quote open."""
 
     def __init__(self, files: Mapping[str, list[io.TextIOWrapper]], broken: int) -> None:
@@ -48,14 +48,16 @@ class Shards:
 
 
 @contextmanager
-def shards(folder: Path, counts: Mapping[str, int], broken: int) -> Generator[Shards, None, None]:
+def shards(
+    folder: Path, counts: Mapping[str, int], broken: int
+) -> Generator[WitShards, None, None]:
     """Open `wit_v1.<split>.all-<i>-of-<n>.tsv.gz` for every split; all appear when complete."""
     with ExitStack() as stack:
         files: dict[str, list[io.TextIOWrapper]] = {}
         for split, count in counts.items():
             names = [f"wit_v1.{split}.all-{i:05}-of-{count:05}.tsv.gz" for i in range(count)]
             files[split] = [stack.enter_context(_opened(folder / name)) for name in names]
-        yield Shards(files, broken)
+        yield WitShards(files, broken)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ PLUGIN = Plugin(
     renamed={"tabulate.verify": "verify"},
     rules="rules/verify.smk",
     phases={"verify": "tabulate"},
-    plan="isotope_verify.plan:Verification",
+    plan="isotope_verify.plan:VerifyExtension",
     commands="isotope_verify.commands:add",
     functions={"verify": "isotope_verify.api:verify"},
 )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isotope.core.grid import RunKey, document_ids
 from isotope.core.vectors import Vectors, load_vectors
 from isotope.search.kinds.dense import Dense
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Built, Subject
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _Sides(NamedTuple):
     documents: Vectors
 
 
-def check_dense(subject: Subject, sample: Sample) -> list[Check]:
+def check_dense(subject: Subject, sample: ItemSample) -> list[Check]:
     """Score a sample of the queries of every dense system again, one query a run at least.
 
     A release has no vectors, and the vectors of a run may be gone: both are counted.

@@ -11,7 +11,7 @@ from isotope.core.progress import Progress
 from isotope.params import links
 from isotope.release import manifest
 from isotope_verify.outcome import Check
-from isotope_verify.subject import Built, Release, Subject
+from isotope_verify.subject import Built, ReleaseSubject, Subject
 
 _TOOL = "SHA-256"
 # Snakemake leaves its own in every folder that a rule makes.
@@ -24,12 +24,12 @@ def check_digests(subject: Subject) -> list[Check]:
     Raises:
         MissingFile: a release without a file of its manifest.
     """
-    if isinstance(subject, Release):
+    if isinstance(subject, ReleaseSubject):
         return [_of_release(subject)]
     return [_of_inputs(subject)] if isinstance(subject, Built) else []
 
 
-def _of_release(release: Release) -> Check:
+def _of_release(release: ReleaseSubject) -> Check:
     listed = [(entry.path, entry.bytes, entry.sha256) for entry in release.manifest.files]
     absent = [path for path, _, _ in listed if not (release.folder / path).is_file()]
     if absent:

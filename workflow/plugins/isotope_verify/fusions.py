@@ -29,7 +29,7 @@ from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
 from isotope_verify import peer
 from isotope_verify.measures import TOLERANCE, by_rank, lacking, nested, version_of
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Built, Run, Subject
 
 _QUERIES = 256
@@ -45,7 +45,7 @@ class _Fusion(NamedTuple):
     parts: Sequence[pl.DataFrame]
 
 
-def check_fusions(subject: Subject, sample: Sample) -> list[Check]:
+def check_fusions(subject: Subject, sample: ItemSample) -> list[Check]:
     """Fuse a sample of the queries of every fusion again, one query a run at least.
 
     Parts that are not here, and parameters that a search chose and a release does not tell, are

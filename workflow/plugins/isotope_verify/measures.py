@@ -22,7 +22,7 @@ from isotope.core.errors import EmptyTable
 from isotope.core.grid import RunKey
 from isotope.core.progress import Progress
 from isotope_verify import peer
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Run, Subject
 
 # What double precision leaves of a sum over some thousand hits, in another order.
@@ -61,7 +61,7 @@ Nested = dict[str, dict[str, float]]
 Grades = dict[str, dict[str, int]]
 
 
-class Hits(NamedTuple):
+class JudgedHits(NamedTuple):
     """Hits with their ranks, and judgements, of some queries of runs; `query` names both."""
 
     run: pl.DataFrame
@@ -69,10 +69,10 @@ class Hits(NamedTuple):
 
 
 _TREC_EVAL = "pytrec-eval-terrier"
-Tool = Callable[[Hits, list[str]], Iterator[tuple[str, dict[str, float]]]]
+Tool = Callable[[JudgedHits, list[str]], Iterator[tuple[str, dict[str, float]]]]
 
 
-def check_measures(subject: Subject, sample: Sample) -> list[Check]:
+def check_measures(subject: Subject, sample: ItemSample) -> list[Check]:
     """Recompute the scores of a sample of the queries of every run, one query at least.
 
     A score of a run that is not there, a run without scores, a judged query without scores: each is
@@ -105,7 +105,7 @@ class _Comparison:
     def __init__(self, scores: pl.DataFrame, runs: Iterable[Run]) -> None:
         self._measures = scores["measure"].unique().sort().to_list()
         self._published = scores.select(_named(*_RUN), "query_id", "measure", published="value")
-        self._pieces: list[Hits] = []
+        self._pieces: list[JudgedHits] = []
         self._size = 0
         # Empty where a package is not installed.
         self._versions = {package: version_of(package) for package, _, _ in TOOLS.values()}
@@ -130,7 +130,7 @@ class _Comparison:
             return
         named = pl.lit(run).alias("run")
         judged_hits = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
-        self._pieces.append(Hits(judged_hits.with_columns(named), qrels.with_columns(named)))
+        self._pieces.append(JudgedHits(judged_hits.with_columns(named), qrels.with_columns(named)))
         self._size += judged_hits.height
         self._rank(run, hits)
         counts = [
@@ -178,11 +178,11 @@ class _Comparison:
                 continue
             able = [name for name in self._measures if form(name)]
             covered = published.filter(pl.col("measure").is_in(able))
-            recomputed = compute(Hits(run, qrels), able) if able else ()
+            recomputed = compute(JudgedHits(run, qrels), able) if able else ()
             self._checks[tool].numbers(_beside(covered, asked, able, recomputed))
-        self._order(Hits(run, qrels))
+        self._order(JudgedHits(run, qrels))
 
-    def _order(self, hits: Hits) -> None:
+    def _order(self, hits: JudgedHits) -> None:
         """Compare what trec_eval makes of the ranks and of the scores."""
         if not self._ordered or not self._versions[_TREC_EVAL]:
             return
@@ -273,7 +273,7 @@ def _named(*columns: str) -> pl.Expr:
     return pl.concat_str(*columns, separator=" ").alias("run")
 
 
-def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
+def trec_eval(hits: JudgedHits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield trec_eval's value of each query, by measure (pytrec-eval-terrier).
 
     MRR@k is recip_rank of the run cut to k; Judged@k is P_k with every judgement counted as
@@ -293,7 +293,7 @@ def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, 
             yield name, _special(hits, name, graded)
 
 
-def _special(hits: Hits, name: str, graded: Grades) -> dict[str, float]:
+def _special(hits: JudgedHits, name: str, graded: Grades) -> dict[str, float]:
     import pytrec_eval  # noqa: PLC0415
 
     k = int(name.partition("@")[2])
@@ -305,7 +305,7 @@ def _special(hits: Hits, name: str, graded: Grades) -> dict[str, float]:
     return {query: values[key] for query, values in judge.evaluate(by_rank(run)).items()}
 
 
-def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
+def ranx(hits: JudgedHits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield ranx's value of each query, by measure."""
     if not measures or hits.run.is_empty():
         yield from ((name, {}) for name in measures)

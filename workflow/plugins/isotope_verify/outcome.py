@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sample:
+class ItemSample:
     """A share of all items, drawn by a seed; 1 is all of them."""
 
     share: float

@@ -20,7 +20,7 @@ _COMPARED = (
 )
 
 
-class Verification(Extension):
+class VerifyExtension(Extension):
     """The verification that ends a run."""
 
     @property

@@ -24,7 +24,7 @@ from isotope.search.kinds.bm25 import Bm25
 from isotope.search.kinds.dense import Dense
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
@@ -66,7 +66,7 @@ class _Search:
         )
 
 
-def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
+def check_rankings(subject: Subject, sample: ItemSample) -> list[Check]:
     """Search a sample of the queries of every BM25 system again, one query a run at least.
 
     Raises:
@@ -81,7 +81,7 @@ def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
     return [check]
 
 
-def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Search]:
+def _searches(check: Check, subject: Subject, sample: ItemSample) -> Iterator[_Search]:
     entries = subject.entries()
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system)

@@ -197,7 +197,7 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseSubject:
     """A release: a folder that `isotope.release.collection` has filled."""
 
     folder: Path

@@ -22,7 +22,7 @@ from scipy.stats import ttest_rel
 from isotope.tabulate.strata import gain_name
 from isotope.tabulate.table import BEATS, read_table
 from isotope_verify.outcome import Check
-from isotope_verify.subject import Built, Release, Subject
+from isotope_verify.subject import Built, ReleaseSubject, Subject
 
 # The tables round means to six digits.
 ROUNDED = 5.000001e-7
@@ -120,7 +120,7 @@ def check_means(subject: Subject, numbers: Numbers) -> list[Check]:
     intervals' means, and metrics.json.
     """
     check = Check("means", "math.fsum", "cells", ROUNDED)
-    if isinstance(subject, Release):
+    if isinstance(subject, ReleaseSubject):
         _release_means(check, subject, numbers)
     if isinstance(subject, Built):
         for cells in _built_means(subject):
@@ -144,7 +144,7 @@ _COLUMNS = {"cell": pl.String(), "published": pl.Float64(), "recomputed": pl.Flo
 Cell = tuple[str, tuple[str, ...], float | None]
 
 
-def _release_means(check: Check, release: Release, numbers: Numbers) -> None:
+def _release_means(check: Check, release: ReleaseSubject, numbers: Numbers) -> None:
     left = {*numbers.means}
     for row in release.means().iter_rows(named=True):
         key = tuple(row[name] for name in _KEY)

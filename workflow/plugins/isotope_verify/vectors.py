@@ -14,7 +14,7 @@ import polars as pl
 
 from isotope.core.grid import SIDES, id_column
 from isotope.core.vectors import FloatArray, Vectors, load_vectors
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Built, Subject
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _Encoded(NamedTuple):
     encoding: "Encoding"
 
 
-def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
+def check_vectors(subject: Subject, sample: ItemSample) -> list[Check]:
     """Encode a sample of the texts and images of every model again.
 
     A release has no vectors, and the data of a run may be gone: both are counted as not compared,
@@ -123,8 +123,8 @@ def _again(
 ) -> tuple[FloatArray, list[str]]:
     """Encode the chosen items; return their vectors and ids."""
     from isotope.encode.shard import (  # noqa: PLC0415 (as above)
-        Files,
-        Sources,
+        ImageSources,
+        ShardFiles,
         encode_image_shard,
         encode_texts,
     )
@@ -135,12 +135,12 @@ def _again(
     some, key = folder / "some.parquet", id_column(encoded.side)
     inside = pl.col(key).is_in(pl.Series(chosen).implode())
     pl.scan_parquet(table, glob=False).filter(inside).sink_parquet(some)
-    files = Files(folder / "vectors.npy", folder / "ids.parquet")
+    files = ShardFiles(folder / "vectors.npy", folder / "ids.parquet")
     if is_text:
         encode_texts(some, encoded.encoding, files, model.key("fields"))
     else:
         pixels = [built.folder / path for path in about.pixels]
-        sources = Sources(pixels, about.captions)
+        sources = ImageSources(pixels, about.captions)
         encode_image_shard(some, sources, encoded.encoding, files)
     vectors = load_vectors([files.vectors], [files.ids])
     return np.array(vectors.blocks[0]), vectors.ids.to_list()

@@ -28,10 +28,10 @@ from isotope_verify.dense import check_dense
 from isotope_verify.digests import check_digests
 from isotope_verify.fusions import check_fusions
 from isotope_verify.measures import check_measures
-from isotope_verify.outcome import Check, Sample, failed
+from isotope_verify.outcome import Check, ItemSample, failed
 from isotope_verify.printed import check_printed
 from isotope_verify.rankings import check_rankings
-from isotope_verify.subject import Built, Release, Subject
+from isotope_verify.subject import Built, ReleaseSubject, Subject
 from isotope_verify.tables import Numbers, check_means, check_significance
 from isotope_verify.vectors import check_vectors
 
@@ -45,11 +45,11 @@ _PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
 
 
 @dataclass(frozen=True)
-class Task:
+class CheckInput:
     """What a check is handed: the subject, the sample, and the numbers that the scores give."""
 
     subject: Subject
-    sample: Sample
+    sample: ItemSample
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -58,7 +58,7 @@ class Task:
 
 
 # In the order in which they are made, each by one tool or several.
-_BY_NAME: dict[str, Sequence[Callable[[Task], list[Check]]]] = {
+_BY_NAME: dict[str, Sequence[Callable[[CheckInput], list[Check]]]] = {
     "digests": [lambda task: check_digests(task.subject)],
     files.NAME: [lambda task: files.check_files(task.subject)],
     "means": [lambda task: check_means(task.subject, task.numbers)],
@@ -184,7 +184,7 @@ def _subjects(named: str | None, load: Callable[[], Params]) -> list[tuple[Path,
         with chdir(home):
             return [(home, Built(name, Path(), load()))]
     if path.is_dir() and (name or any((path / part).exists() for part in (*_PARTS, manifest.NAME))):
-        release = Release(path.resolve())
+        release = ReleaseSubject(path.resolve())
         log.info("%s: a release of %s", path, release.name)
         return [(Path(), release)]
     releases = sorted(str(path.parent) for path in Path().glob("results/release/*/manifest.json"))
@@ -208,13 +208,13 @@ def _of_report(path: Path) -> tuple[Path, str]:
 
 
 def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, Any]:
-    if isinstance(subject, Release) and subject.is_small:
+    if isinstance(subject, ReleaseSubject) and subject.is_small:
         only = only or _WITHOUT_SCORES
     if not subject.scores.is_file() and {*(only or CHECKS)} - {*_WITHOUT_SCORES}:
         remedy = "release the collection again, or fetch the whole release"
         raise MissingFile(subject.scores, "no scores by query", remedy)
-    sample = Sample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
-    task, checks = Task(subject, sample), list[Check]()
+    sample = ItemSample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
+    task, checks = CheckInput(subject, sample), list[Check]()
     if {*(only or CHECKS)} & {*_BY_RANX} and extras.is_installed("ranx"):
         peer.load(plain=share < 1)
     for name in only or CHECKS:
@@ -234,7 +234,7 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, An
     return _record(subject, sample, checks)
 
 
-def _run_checks(task: Task, name: str) -> list[Check]:
+def _run_checks(task: CheckInput, name: str) -> list[Check]:
     """Return what a check by name found; a tool that is not installed is not compared with."""
     checks: list[Check] = []
     for check in _BY_NAME[name]:
@@ -259,13 +259,13 @@ def _unread_files(subject: Subject) -> list[Check]:
 
 def _seed(subject: Subject) -> Path:
     """Return what a sample is drawn by: the scores or, of a small release, the manifest."""
-    if isinstance(subject, Release) and not subject.scores.is_file():
+    if isinstance(subject, ReleaseSubject) and not subject.scores.is_file():
         return subject.folder / manifest.NAME
     return subject.scores
 
 
-def _record(subject: Subject, sample: Sample, checks: Sequence[Check]) -> dict[str, Any]:
-    is_release = isinstance(subject, Release)
+def _record(subject: Subject, sample: ItemSample, checks: Sequence[Check]) -> dict[str, Any]:
+    is_release = isinstance(subject, ReleaseSubject)
     return {
         "collection": subject.name,
         "release": str(subject.folder) if is_release else None,

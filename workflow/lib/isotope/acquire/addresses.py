@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from isotope.core import digests, store
 from isotope.core.errors import BadParams
-from isotope.core.patterns import Stated, Upstream, is_pattern, local_path, matches
+from isotope.core.patterns import Stated, UpstreamFile, is_pattern, local_path, matches
 from isotope.params.acquire import Source
 
 
-def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
+def places(part: str, files: Sequence[UpstreamFile]) -> dict[str, UpstreamFile]:
     """Return the files of a part by the path that each takes below the part's folder.
 
     That is `below`. Where two addresses would take one place, or one the place of the other's
@@ -44,8 +44,8 @@ def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
     return {path: by_address[address] for address, path in taken.items()}
 
 
-def _united(part: str, files: Sequence[Upstream]) -> dict[tuple[str, ...], Upstream]:
-    united: dict[tuple[str, ...], Upstream] = {}
+def _united(part: str, files: Sequence[UpstreamFile]) -> dict[tuple[str, ...], UpstreamFile]:
+    united: dict[tuple[str, ...], UpstreamFile] = {}
     for file in files:
         address = _steps(file.stated.url)
         first = united.setdefault(address, file).stated
@@ -101,7 +101,7 @@ def _safe(steps: Sequence[str]) -> str:
 ORIGINS = "origins.jsonl"
 
 
-class Origin(NamedTuple):
+class FileOrigin(NamedTuple):
     """Where the file at `path` (below the source's folder) came from, and what came.
 
     `version` is the one that these bytes were first seen with, `seen` the last one with the
@@ -117,25 +117,25 @@ class Origin(NamedTuple):
     sha256: str
 
 
-def read_origins(folder: Path) -> dict[str, Origin]:
+def read_origins(folder: Path) -> dict[str, FileOrigin]:
     """Return the origins by path, without a line that a crash cut off."""
-    origins: dict[str, Origin] = {}
+    origins: dict[str, FileOrigin] = {}
     with suppress(FileNotFoundError):
         for line in (folder / ORIGINS).read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, TypeError):
-                origin = Origin(**json.loads(line))
+                origin = FileOrigin(**json.loads(line))
                 origins[origin.path] = origin
     return origins
 
 
-def add_origin(folder: Path, origin: Origin) -> None:
+def add_origin(folder: Path, origin: FileOrigin) -> None:
     """Append one origin; the last one of a path counts."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ORIGINS).open("a", encoding="utf-8") as out:
         out.write(_line(origin))
 
 
-def write_origins(folder: Path, origins: Iterable[Origin]) -> None:
+def write_origins(folder: Path, origins: Iterable[FileOrigin]) -> None:
     """Replace all origins."""
     with store.aside(folder / ORIGINS) as part:
         part.write_text("".join(map(_line, origins)), encoding="utf-8")
@@ -158,7 +158,7 @@ def forget(folder: Path) -> None:
     digests.forget(folder / ORIGINS)
 
 
-def _line(origin: Origin) -> str:
+def _line(origin: FileOrigin) -> str:
     return json.dumps(origin._asdict()) + "\n"
 
 
@@ -195,7 +195,7 @@ def originals(spec: Source, folder: Path, memory: Path) -> str | None:
 
 
 def _states(
-    part: str, item: str, origins: Mapping[tuple[str, str], Origin], digests: "_DigestCache"
+    part: str, item: str, origins: Mapping[tuple[str, str], FileOrigin], digests: "_DigestCache"
 ) -> Iterator[tuple[str, int, str | None]]:
     path = local_path(item)
     if path is None:
@@ -212,7 +212,7 @@ def _states(
         yield from ((o.url, o.bytes, o.version) for o in gone)
 
 
-def _same(path: Path, status: stat_result, origin: Origin, digests: "_DigestCache") -> bool:
+def _same(path: Path, status: stat_result, origin: FileOrigin, digests: "_DigestCache") -> bool:
     if status.st_size != origin.bytes:
         return False
     now = modified(status)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from isotope.acquire import addresses, remote
 from isotope.acquire.addresses import (
     ORIGINS,
-    Origin,
+    FileOrigin,
     add_origin,
     read_origins,
     remove_placed,
@@ -28,17 +28,17 @@ from isotope.core.errors import (
     IsotopeError,
     MissingFile,
 )
-from isotope.core.patterns import Stated, Upstream
+from isotope.core.patterns import Stated, UpstreamFile
 from isotope.core.progress import Progress, log
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 
 _BLOCK = 1 << 20
 _DIGESTS = ("md5", "sha1", "sha256")
 _GONE = (404, 410)
-Files = Mapping[str, Upstream]
+Files = Mapping[str, UpstreamFile]
 
 
-def acquire(spec: Wanted, manifest: Path, scratch: Path) -> None:
+def acquire(spec: DigestedSource, manifest: Path, scratch: Path) -> None:
     """Fetch the files of `spec` (params `acquire.<source>`) and write the manifest beside them.
 
     A placed file stays if `origins.jsonl` has its address, the version there and its bytes.
@@ -82,7 +82,7 @@ def upstream(files: Mapping[str, Sequence[Stated]], endpoint: str | None) -> Fil
     }
 
 
-def _expanded(listed: Sequence[Stated], endpoint: str | None) -> Iterator[Upstream]:
+def _expanded(listed: Sequence[Stated], endpoint: str | None) -> Iterator[UpstreamFile]:
     for file in (file for stated in listed for file in patterns.expand(stated)):
         url = file.stated.url
         if patterns.local_path(url) is None and patterns.is_pattern(url):
@@ -106,12 +106,12 @@ class _Source:
     """A folder of placed files, with their earlier origins."""
 
     def __init__(
-        self, manifest: Path, scratch: Path, endpoint: str | None, before: Mapping[str, Origin]
+        self, manifest: Path, scratch: Path, endpoint: str | None, before: Mapping[str, FileOrigin]
     ) -> None:
         self._manifest, self._scratch = manifest, scratch
         self._endpoint, self._before = endpoint, before
 
-    def fetch(self, path: str, file: Upstream) -> Origin:
+    def fetch(self, path: str, file: UpstreamFile) -> FileOrigin:
         """Download one file unless what is placed is of its address and of what is there now."""
         url, placed, origin = file.stated.url, self._folder / path, self._before.get(path)
         with _named_errors(url):
@@ -136,7 +136,7 @@ class _Source:
     def _folder(self) -> Path:
         return self._manifest.parent
 
-    def _put(self, partial: Path, placed: Path, origin: Origin) -> None:
+    def _put(self, partial: Path, placed: Path, origin: FileOrigin) -> None:
         """Move a file into place; an earlier manifest would be wrong from then on."""
         self._manifest.unlink(missing_ok=True)
         _make_room(self._folder, placed)
@@ -147,8 +147,8 @@ class _Source:
 
 
 def _up_to_date(
-    placed: Path, file: Upstream, now: remote.FileState, origin: Origin | None
-) -> Origin | None:
+    placed: Path, file: UpstreamFile, now: remote.FileState, origin: FileOrigin | None
+) -> FileOrigin | None:
     """Return what a placed file is of, if that is what is at the address now.
 
     A file of a server without an origin stays if it has the published digest.
@@ -168,13 +168,13 @@ def _up_to_date(
 
 
 def _origin(
-    path: str, file: Upstream, now: remote.FileState, fetched: Path, before: Origin | None
-) -> Origin:
+    path: str, file: UpstreamFile, now: remote.FileState, fetched: Path, before: FileOrigin | None
+) -> FileOrigin:
     """Return where fetched bytes are from; the same bytes keep the version of their first fetch."""
     url, digest, size = file.stated.url, addresses.sha256(fetched), fetched.stat().st_size
     same = before is not None and (before.url, before.sha256) == (url, digest)
     first = before.version if same and before is not None else now.version
-    return Origin(path, file.pattern, url, first, now.version, size, digest)
+    return FileOrigin(path, file.pattern, url, first, now.version, size, digest)
 
 
 def download(

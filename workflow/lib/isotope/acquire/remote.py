@@ -19,7 +19,7 @@ from botocore.exceptions import (
 
 from isotope.acquire.addresses import modified
 from isotope.core.errors import MissingFile
-from isotope.core.patterns import Stated, Upstream, fixed_steps, local_path
+from isotope.core.patterns import Stated, UpstreamFile, fixed_steps, local_path
 from isotope.core.progress import log
 from isotope.intake.headers import clean
 from isotope.intake.replies import BoundedResponse
@@ -83,7 +83,7 @@ def state(url: str, endpoint: str | None) -> FileState:
     return FileState(info.get("size"), clean(version))
 
 
-def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
+def matching(stated: Stated, endpoint: str | None) -> list[UpstreamFile]:
     """Return the files of a server that a pattern names, sorted.
 
     Raises:
@@ -103,7 +103,9 @@ def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
         problem = "the server lists no such file"
         raise MissingFile(url, problem, "check the address, or name each file")
     return [
-        Upstream(stated._replace(url=fs.unstrip_protocol(p)), "/".join(p.split("/")[fixed:]), url)
+        UpstreamFile(
+            stated._replace(url=fs.unstrip_protocol(p)), "/".join(p.split("/")[fixed:]), url
+        )
         for p in files
     ]
 

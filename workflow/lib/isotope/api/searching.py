@@ -108,7 +108,7 @@ def _bm25(
     how: Mapping[str, Any],
 ) -> Iterator[pl.DataFrame]:
     """Yield query_id, doc_id and score, batch by batch."""
-    from isotope.bm25.postings import Side, open_index, write_counted, write_index  # noqa: PLC0415
+    from isotope.bm25.postings import IndexJob, open_index, write_counted, write_index  # noqa: PLC0415
     from isotope.bm25.search import search as search_words  # noqa: PLC0415
     from isotope.bm25.search import search_counted  # noqa: PLC0415
     from isotope.bm25.words import analyzer  # noqa: PLC0415 (the package needs numba)
@@ -116,7 +116,7 @@ def _bm25(
     folder = scratch / "index"
     if language is None:
         keys = documents.select("id", split=pl.lit(""))
-        side = Side((), _PLAIN, {folder: None})
+        side = IndexJob((), _PLAIN, {folder: None})
         write_counted(side, [(keys, _counted(documents["text"]))])
         index = open_index(folder, analyzer=_PLAIN)
         counts = _counted(queries["text"])
@@ -131,9 +131,9 @@ def _bm25(
         yield from search_words(index, cast("Any", asked), **how, threads=_THREADS)
 
 
-def _counted(texts: pl.Series) -> Any:  # noqa: ANN401 (bm25.words.Counted, of a package with numba)
+def _counted(texts: pl.Series) -> Any:  # noqa: ANN401 (bm25.words.TermCounts, of a package with numba)
     """Count the words of texts, in lower case."""
-    from isotope.bm25.words import Counted  # noqa: PLC0415 (as above)
+    from isotope.bm25.words import TermCounts  # noqa: PLC0415 (as above)
 
     words = texts.str.to_lowercase().str.extract_all(_TERM).alias("term")
     rows = words.to_frame().with_row_index("text").explode("term").drop_nulls()
@@ -151,7 +151,7 @@ def _counted(texts: pl.Series) -> Any:  # noqa: ANN401 (bm25.words.Counted, of a
     firsts = np.cumsum(different) - different
     at = starts[owners] + 2 * (np.arange(len(owners)) - firsts[owners])
     numbers[at], numbers[at + 1] = number.to_numpy(), times
-    return Counted(terms.cast(pl.String), numbers, starts)
+    return TermCounts(terms.cast(pl.String), numbers, starts)
 
 
 def _nearest(
@@ -159,7 +159,7 @@ def _nearest(
     documents: tuple[pl.Series, NDArray[np.float32]],
     depth: int,
 ) -> pl.DataFrame:
-    from isotope.core.exact import Shards, top_k  # noqa: PLC0415 (it needs FAISS)
+    from isotope.core.exact import VectorShards, top_k  # noqa: PLC0415 (it needs FAISS)
     from isotope.core.vectors import created  # noqa: PLC0415 (with it)
 
     (asked, questions), (ids, vectors) = queries, documents
@@ -173,7 +173,7 @@ def _nearest(
         with created(path, vectors.shape, ids=ids.gather(order)) as block:
             block[:] = vectors[order.to_numpy()]
         rows = np.arange(len(ids))
-        scores, best = top_k(questions, Shards([path]), rows, depth, _MEMORY_MB, device="cpu")
+        scores, best = top_k(questions, VectorShards([path]), rows, depth, _MEMORY_MB, device="cpu")
     hits = {
         "query_id": asked.gather(np.repeat(np.arange(len(asked)), best.shape[1])),
         "doc_id": ids.gather(order).gather(best.ravel()),

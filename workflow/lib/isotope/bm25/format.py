@@ -1,7 +1,7 @@
 """An index of postings in blocks of documents: its files, and how it is opened.
 
 A folder. Documents are numbered in the order of their ids, and have internal numbers: the same, or
-reordered by the upper bound of their scores (`postings.Side`). Blocks are of at most 65,536
+reordered by the upper bound of their scores (`postings.IndexJob`). Blocks are of at most 65,536
 internal numbers. A posting is a document's number in its block, 16 bits, above a code, the number
 of the document's pair of term frequency and length in one byte (Lucene's SmallFloat, that norms
 have) among the block's pairs. From these Lucene's single-precision weight follows for any k1 and b.

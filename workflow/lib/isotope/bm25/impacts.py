@@ -25,7 +25,7 @@ _LIMIT = 1 << 32
 _LAST = np.uint64(_LIMIT - 1)
 
 
-class Asked(NamedTuple):
+class ImpactQueries(NamedTuple):
     """Queries in the terms of an index: those of query n are [starts[n], starts[n + 1])."""
 
     starts: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     impacts: NDArray[np.int64]
 
 
-class Hits(NamedTuple):
+class ImpactHits(NamedTuple):
     """Scores and numbers of documents [queries, depth], best first; how many each query has."""
 
     scores: NDArray[np.int64]
@@ -41,7 +41,7 @@ class Hits(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> Asked:
+def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> ImpactQueries:
     """Return queries, lists of terms and of impacts, without the terms that an index lacks.
 
     Raises:
@@ -56,7 +56,7 @@ def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> Asked:
     sizes = np.bincount(numbered_pairs["query"].to_numpy(), minlength=len(terms))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     _demand_room(index, np.add.reduceat(np.append(weights, 0), starts[:-1]) * (sizes > 0))
-    return Asked(starts, numbered_pairs["number"].cast(pl.Int64).to_numpy(), weights)
+    return ImpactQueries(starts, numbered_pairs["number"].cast(pl.Int64).to_numpy(), weights)
 
 
 def _demand_room(index: Index, sums: NDArray[np.int64]) -> None:
@@ -66,7 +66,7 @@ def _demand_room(index: Index, sums: NDArray[np.int64]) -> None:
         raise IntegrityError(index.folder, problem, "use a model with smaller weights")
 
 
-def best(index: Index, queries: Asked, depth: int, threads: int) -> Hits:
+def best(index: Index, queries: ImpactQueries, depth: int, threads: int) -> ImpactHits:
     """Return the best `depth` documents of each query, of those that share a term with it."""
     count = len(queries.starts) - 1
     keys = np.zeros((count, 2 * depth + 1), np.uint64)
@@ -86,7 +86,9 @@ def best(index: Index, queries: Asked, depth: int, threads: int) -> Hits:
         list(pool.map(work, cuts[:-1], cuts[1:]))
     top = keys[:, : -depth - 1 : -1]
     scores, documents = (top >> np.uint64(32)), (top & _LAST)
-    return Hits(scores.astype(np.int64), documents.astype(np.int64), np.minimum(counts, depth))
+    return ImpactHits(
+        scores.astype(np.int64), documents.astype(np.int64), np.minimum(counts, depth)
+    )
 
 
 @nb.njit(cache=True, nogil=True)

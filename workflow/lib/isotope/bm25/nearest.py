@@ -6,9 +6,9 @@ better one must have are added up, as many of the rarest as it takes (MaxScore: 
 1995); the other terms are looked up for documents that can still win. Where that would be most of
 the postings, blocks are added up as in a search.
 
-What m terms can add is bounded in two ways (`Bounds`). Each adds no more than by its largest factor
-in the index. And a document's length is shared by all that it holds: with factors f that sum up
-to z, terms of weights w add the sum of w - w / (1 + f), which is at most the sum of w less the
+What m terms can add is bounded in two ways (`ScoreBounds`). Each adds no more than by its largest
+factor in the index. And a document's length is shared by all that it holds: with factors f that sum
+up to z, terms of weights w add the sum of w - w / (1 + f), which is at most the sum of w less the
 square of the sum of their roots, divided by m + z (Cauchy and Schwarz). That sum z is much larger
 for a few documents than for most: where an index has its documents in the order of their score
 bound, its blocks fall into tiers with bounds of their own. Sums are exact and rounding is monotone,
@@ -69,7 +69,7 @@ class Best(NamedTuple):
     scores: NDArray[np.float32]
 
 
-class Bounds(NamedTuple):
+class ScoreBounds(NamedTuple):
     """What terms can add in the blocks of each tier, and the tier of each block.
 
     A tier has blocks whose documents let terms add about as much. `factors[t, i]` is the largest
@@ -138,7 +138,7 @@ def _table(ids: list[str], index: Index, best: Best) -> pl.DataFrame:
     return table_of(named, index, *hits)
 
 
-def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
+def bounds(index: Index, postings: Postings, threads: int) -> ScoreBounds:
     """Return what terms can add, by all postings of an index."""
     terms, first = len(postings.start) - 1, index.block_document
     alone, blocks = np.zeros(256), len(first) - 1
@@ -157,11 +157,11 @@ def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
     together, shares = np.zeros((tiers, len(_NUMBERS))), np.zeros(tiers)
     np.maximum.at(together, tier_of, of_blocks)
     np.add.at(shares, tier_of, np.diff(first) / index.documents)
-    return Bounds(factors, together, shares, tier_of)
+    return ScoreBounds(factors, together, shares, tier_of)
 
 
 def nearest(
-    index: Index, postings: Postings, queries: QueryTerms, most: Bounds, threads: int
+    index: Index, postings: Postings, queries: QueryTerms, most: ScoreBounds, threads: int
 ) -> Best:
     """Return the best document of each query; `most` are the `bounds` of the same postings."""
     count = len(queries.starts) - 1
@@ -205,7 +205,7 @@ def _together(
     alone: NDArray[np.float64],
     numbers: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the `Bounds.together` of the documents at the places [low, high).
+    """Return the `ScoreBounds.together` of the documents at the places [low, high).
 
     `alone` are the factors of terms that come once, by the length byte of the document. So many
     terms have that each, and between them no more beyond it than all terms of the document have;
@@ -278,7 +278,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     queries: QueryTerms,
     postings: Postings,
     holders: NDArray[np.int64],
-    most: Bounds,
+    most: ScoreBounds,
     numbers: NDArray[np.int64],
     out: Best,
 ) -> None:

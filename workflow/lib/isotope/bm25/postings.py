@@ -34,14 +34,14 @@ from isotope.bm25.format import (
     mapped,
     open_index,
 )
-from isotope.bm25.words import CHUNK_BYTES, HEAP_MB, Counted, counted
+from isotope.bm25.words import CHUNK_BYTES, HEAP_MB, TermCounts, counted
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.faults import named_after, naming
 from isotope.core.progress import Progress, log
 from isotope.core.system import reserve
 
-__all__ = ["BLOCK", "LENGTHS", "Index", "Side", "merge", "open_index", "write_index"]
+__all__ = ["BLOCK", "LENGTHS", "Index", "IndexJob", "merge", "open_index", "write_index"]
 
 _PAIRS_PER_BLOCK = 1 << 24
 _BYTES_AT_ONCE = CHUNK_BYTES
@@ -60,7 +60,7 @@ _FRAME: dict[str, pl.DataType] = {name: pl.String() for name in ("id", "split", 
 _IDS = pa.schema([("id", pa.large_string())])
 
 
-class Side(NamedTuple):
+class IndexJob(NamedTuple):
     """Documents, and the indexes to make of them.
 
     `frames` have columns id, split and contents; ids rise. The index at a place has the documents
@@ -83,20 +83,20 @@ def write_index(  # noqa: PLR0913
     memory_mb: int = HEAP_MB,
     by_bound: bool = False,
 ) -> int:
-    """Index (id, contents) pairs, whose ids rise, as a `Side`; return how many.
+    """Index (id, contents) pairs, whose ids rise, as an `IndexJob`; return how many.
 
     Raises:
         EmptyTable: no documents.
         As `write_indexes`.
     """
-    side = Side(_framed(documents), analyzer, {index: None}, by_bound)
+    side = IndexJob(_framed(documents), analyzer, {index: None}, by_bound)
     sizes = write_indexes(side, threads=threads, memory_mb=memory_mb)
     if not sizes:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
     return sizes[index]
 
 
-def write_indexes(side: Side, *, threads: int, memory_mb: int = HEAP_MB) -> dict[Path, int]:
+def write_indexes(side: IndexJob, *, threads: int, memory_mb: int = HEAP_MB) -> dict[Path, int]:
     """Make all indexes of a side; return of how many documents. One without documents is not made.
 
     Raises:
@@ -108,7 +108,9 @@ def write_indexes(side: Side, *, threads: int, memory_mb: int = HEAP_MB) -> dict
     return write_counted(side, _counted(side, first, threads, memory_mb))
 
 
-def write_counted(side: Side, pieces: Iterable[tuple[pl.DataFrame, Counted]]) -> dict[Path, int]:
+def write_counted(
+    side: IndexJob, pieces: Iterable[tuple[pl.DataFrame, TermCounts]]
+) -> dict[Path, int]:
     """Make all indexes of a side of documents whose terms are counted, instead of its frames.
 
     `pieces` are ids and splits of some documents, and their counts; what `write_indexes` returns.
@@ -155,8 +157,8 @@ def _frame(rows: Sequence[tuple[str, str, str]]) -> pl.DataFrame:
 
 
 def _counted(
-    side: Side, beside: Path, threads: int, memory_mb: int
-) -> Iterator[tuple[pl.DataFrame, Counted]]:
+    side: IndexJob, beside: Path, threads: int, memory_mb: int
+) -> Iterator[tuple[pl.DataFrame, TermCounts]]:
     """Yield ids and splits of some documents, and the counts of their texts."""
     frames = iter(side.frames)
     for frame in frames:
@@ -220,7 +222,7 @@ def _numbers(first: int, size: int) -> pl.Series:
 class _Piece:
     """Counted texts whose terms have numbers."""
 
-    def __init__(self, counts: Counted, numbers: NDArray[np.uint32]) -> None:
+    def __init__(self, counts: TermCounts, numbers: NDArray[np.uint32]) -> None:
         self.counts, self.numbers = counts, numbers
         self.sorted = counts.terms.arg_sort().to_numpy().astype(np.int32)
         # What `_inverted` counts in.
@@ -237,7 +239,7 @@ class _Piece:
 class _Writer:
     """Appends documents to an index; what needs all of them is made at the end."""
 
-    def __init__(self, folder: Path, side: Side) -> None:
+    def __init__(self, folder: Path, side: IndexJob) -> None:
         self.documents = 0
         self._folder, self._analyzer, self._by_bound = folder, side.analyzer, side.by_bound
         self._with_terms = self._length = 0

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.bm25.format import BLOCK, CODE, IS_CODE, LENGTHS, Index
-from isotope.bm25.words import HEAP_MB, Counted, counted
+from isotope.bm25.words import HEAP_MB, TermCounts, counted
 from isotope.core import lucene
 from isotope.core.progress import Progress
 
@@ -109,7 +109,7 @@ def search(  # noqa: PLR0913
 def search_counted(  # noqa: PLR0913
     index: Index,
     ids: pl.Series,
-    counts: Counted,
+    counts: TermCounts,
     *,
     k1: float,
     b: float,
@@ -136,7 +136,7 @@ def search_counted(  # noqa: PLR0913
     progress.finish()
 
 
-def in_terms(index: Index, counts: Counted) -> QueryTerms:
+def in_terms(index: Index, counts: TermCounts) -> QueryTerms:
     """Return counted queries in the terms of an index, without those that it does not have."""
     return QueryTerms(*_weighted(counts.numbers, counts.starts, *_numbered(index, counts.terms)))
 

@@ -32,7 +32,7 @@ _NEWLINE = 10
 SPACES = "spaces"
 
 
-class Counted(NamedTuple):
+class TermCounts(NamedTuple):
     """Texts, as counts of terms.
 
     `numbers` are int32. Text n has pairs of a term's place in `terms` and how often it is there,
@@ -44,12 +44,12 @@ class Counted(NamedTuple):
     numbers: NDArray[np.int32]
     starts: NDArray[np.int64]
 
-    def take(self, rows: NDArray[np.int64]) -> "Counted":
+    def take(self, rows: NDArray[np.int64]) -> "TermCounts":
         """Return some of the texts."""
         return self._replace(starts=self.starts[rows])
 
 
-class Texts(NamedTuple):
+class TextsToCount(NamedTuple):
     """Texts, and how their words are found.
 
     `words` is `spaces`, or a language code of `lucene.analyzer`, or `default`.
@@ -60,27 +60,29 @@ class Texts(NamedTuple):
 
 
 def analyzer(language: str) -> str:
-    """Return what `Texts.words` is for texts in a language."""
+    """Return what `TextsToCount.words` is for texts in a language."""
     return lucene.analyzer(language) or "default"
 
 
 @contextmanager
 def counted(
     texts: Iterable[str], beside: Path, *, words: str, threads: int, memory_mb: int = HEAP_MB
-) -> Generator[Counted]:
+) -> Generator[TermCounts]:
     """Yield the counts of texts; they lie in a folder beside `beside` until the block ends.
 
     Raises:
         As `counted_all`.
     """
-    with counted_all([Texts(texts, words)], beside, threads=threads, memory_mb=memory_mb) as counts:
+    with counted_all(
+        [TextsToCount(texts, words)], beside, threads=threads, memory_mb=memory_mb
+    ) as counts:
         yield counts[0]
 
 
 @contextmanager
 def counted_all(
-    asked: Sequence[Texts], beside: Path, *, threads: int, memory_mb: int = HEAP_MB
-) -> Generator[list[Counted]]:
+    asked: Sequence[TextsToCount], beside: Path, *, threads: int, memory_mb: int = HEAP_MB
+) -> Generator[list[TermCounts]]:
     """Yield the counts of each of some lists of texts; one Java counts them all.
 
     Memory holds the terms, and `memory_mb` of Java's those of one list.
@@ -99,7 +101,9 @@ def counted_all(
         raise named from error
 
 
-def _counted(asked: Sequence[Texts], parent: Path, threads: int, memory_mb: int) -> list[Counted]:
+def _counted(
+    asked: Sequence[TextsToCount], parent: Path, threads: int, memory_mb: int
+) -> list[TermCounts]:
     runs, sizes = list[list[str | Path]](), list[int]()
     for n, (texts, words) in enumerate(asked):
         folder = parent / f"{n}"
@@ -123,7 +127,7 @@ def _write(texts: Iterable[str], path: Path) -> int:
     return number
 
 
-def _read(folder: Path, size: int) -> Counted:
+def _read(folder: Path, size: int) -> TermCounts:
     """Read what Java wrote of `size` texts, and remove the texts."""
     (folder / "texts").unlink()
     lines = np.fromfile(folder / "terms", np.uint8)
@@ -133,7 +137,7 @@ def _read(folder: Path, size: int) -> Counted:
     terms = pa.Array.from_buffers(pa.large_string(), len(ends), [None, *buffers])
     file = folder / "numbers"
     numbers = np.memmap(file, np.int32, "r") if file.stat().st_size else np.empty(0, np.int32)
-    return Counted(pl.Series("term", terms, pl.String), numbers, _starts(numbers, size))
+    return TermCounts(pl.Series("term", terms, pl.String), numbers, _starts(numbers, size))
 
 
 @nb.njit(cache=True, nogil=True)

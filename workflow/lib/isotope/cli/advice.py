@@ -43,7 +43,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FolderFacts:
     """What a few files of a folder say."""
 
     is_experiment: bool = False
@@ -80,7 +80,7 @@ class Facts:
     """What plug-ins add for the collections that are built."""
 
 
-def advice(facts: Facts) -> str:
+def advice(facts: FolderFacts) -> str:
     """Return what one can do next, in at most a dozen lines."""
     state, steps = _state_and_steps(facts)
     width = max((len(step.command) for step in steps), default=0)
@@ -97,7 +97,7 @@ def _run(overlays: Sequence[str]) -> str:
     return " ".join([_BUILD, *(("--configfile", *overlays) if overlays else ())])
 
 
-def _state_and_steps(facts: Facts) -> tuple[list[str], list[Step]]:
+def _state_and_steps(facts: FolderFacts) -> tuple[list[str], list[Step]]:
     """Return what is the case, and the steps that follow."""
     tables = [Step(f"isotope init {table}", "a collection of your data") for table in facts.tables]
     tables = [*(Step(_run([path]), f"builds {names}") for path, names in facts.waiting), *tables]
@@ -117,13 +117,13 @@ def _state_and_steps(facts: Facts) -> tuple[list[str], list[Step]]:
     return state, [*(first if is_run else ()), *steps, *tables]
 
 
-def _held(facts: Facts) -> tuple[list[str], list[Step]]:
+def _held(facts: FolderFacts) -> tuple[list[str], list[Step]]:
     if facts.fault:
         return [facts.fault], [Step("isotope doctor", "checks the params again")]
     return [facts.running], [Step("isotope costs", "time and memory of what has ended")]
 
 
-def _unbuilt(facts: Facts, names: str) -> tuple[list[str], list[Step]]:
+def _unbuilt(facts: FolderFacts, names: str) -> tuple[list[str], list[Step]]:
     if facts.phases:
         state = f"{names}: half built; there is something of {', '.join(facts.phases)}."
         return [state], [Step(_run(facts.overlays), "goes on"), *_reports(facts)]
@@ -140,7 +140,7 @@ _HINTS = [
 ]
 
 
-def _elsewhere(facts: Facts, tables: list[Step]) -> tuple[list[str], list[Step]]:
+def _elsewhere(facts: FolderFacts, tables: list[Step]) -> tuple[list[str], list[Step]]:
     if facts.above:
         return [f"A folder of the experiment {facts.above}."], [Step(f"cd {facts.above}", "there")]
     if facts.releases:
@@ -158,7 +158,7 @@ def _elsewhere(facts: Facts, tables: list[Step]) -> tuple[list[str], list[Step]]
     return ["No experiment in this folder."], steps
 
 
-def _failed(facts: Facts) -> list[str]:
+def _failed(facts: FolderFacts) -> list[str]:
     lines = list[str]()
     for failure in facts.failures[:_SHOWN]:
         lines.append(f"Failed: {failure.rule}, {failure.log}")
@@ -167,7 +167,7 @@ def _failed(facts: Facts) -> list[str]:
     return [*lines, *([f"and {more} more"] if more > 0 else [])]
 
 
-def _all_built(facts: Facts) -> list[str]:
+def _all_built(facts: FolderFacts) -> list[str]:
     newest = facts.built[-1] if facts.built else ""
     names = ", ".join(facts.collections)
     lines = [f"Built: {names}. Report: results/report/{newest}/index.html"]
@@ -177,7 +177,7 @@ def _all_built(facts: Facts) -> list[str]:
     return lines
 
 
-def _of_built(facts: Facts) -> list[Step]:
+def _of_built(facts: FolderFacts) -> list[Step]:
     return [
         *_reports(facts),
         Step('isotope sql "FROM texts"', "any question to the tables"),
@@ -186,18 +186,18 @@ def _of_built(facts: Facts) -> list[Step]:
     ]
 
 
-def _reports(facts: Facts) -> list[Step]:
+def _reports(facts: FolderFacts) -> list[Step]:
     return [Step("isotope report", "main scores, and where the pages are")] if facts.built else []
 
 
-def facts_of(folder: Path) -> Facts:
+def facts_of(folder: Path) -> FolderFacts:
     """Look at a folder: at names, times and a few small files."""
     is_experiment = _is_experiment(folder)
     is_checkout = (folder / "workflow/lib/isotope").is_dir() and (folder / "Makefile").is_file()
     built, overlays = _built(folder), _last_overlays(folder)
     collections, fault = _collections(folder, overlays) if is_experiment else ([], "")
     running = _running(folder)
-    return Facts(
+    return FolderFacts(
         is_experiment=is_experiment,
         above="" if is_experiment else _above(folder),
         is_checkout=is_checkout,

@@ -268,7 +268,7 @@ def release(
     from isotope.core import digests  # noqa: PLC0415
     from isotope.release.about import read_about, text  # noqa: PLC0415
     from isotope.release.lite import ENDING, write_lite  # noqa: PLC0415
-    from isotope.release.lite_pools import Bounds  # noqa: PLC0415
+    from isotope.release.lite_pools import PoolLimits  # noqa: PLC0415
 
     folder = releases / collection
     about = read_about(folder)
@@ -277,7 +277,7 @@ def release(
     if not lite:
         return text(about, folder)
     small, plain = releases / f"{collection}{ENDING}", about["lite"]
-    bounds = Bounds(negatives or plain["negatives"], queries or plain["queries"])
+    bounds = PoolLimits(negatives or plain["negatives"], queries or plain["queries"])
     written = write_lite(folder, small, bounds)
     if digests.is_kept(small):
         digests.write(small)
@@ -391,10 +391,10 @@ def push(  # noqa: PLR0913 (one each for what the command takes)
     dry_run: DryRun = False,
 ) -> str:
     """Send results, or a release, to a remote: each file once."""
-    from isotope.transfer.asked import Asked  # noqa: PLC0415
+    from isotope.transfer.asked import TransferRequest  # noqa: PLC0415
     from isotope.transfer.push import push as send  # noqa: PLC0415
 
-    asked = Asked(remote or _remote("push"), paths, collection, version, jobs)
+    asked = TransferRequest(remote or _remote("push"), paths, collection, version, jobs)
     return send(asked, dry_run=dry_run)
 
 
@@ -416,9 +416,9 @@ def pull(  # noqa: PLR0913 (as above)
 ) -> str:
     """Fetch results, or a release, from a remote: what is not here yet."""
     from isotope.transfer import pull as transfer  # noqa: PLC0415
-    from isotope.transfer.asked import Asked  # noqa: PLC0415
+    from isotope.transfer.asked import TransferRequest  # noqa: PLC0415
 
-    asked = Asked(remote or _remote("pull"), paths, collection, version, jobs)
+    asked = TransferRequest(remote or _remote("pull"), paths, collection, version, jobs)
     return transfer.listed(asked) if as_list else transfer.pull(asked, force=force, dry_run=dry_run)
 
 
@@ -501,7 +501,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     from isotope.cli import init_text, overlay  # noqa: PLC0415
     from isotope.cli import new as experiment  # noqa: PLC0415
     from isotope.cli.init import understand  # noqa: PLC0415
-    from isotope.cli.understanding import Question  # noqa: PLC0415
+    from isotope.cli.understanding import UserAnswers  # noqa: PLC0415
 
     roles: dict[str, list[str]] = {}
     for stated in columns:
@@ -510,7 +510,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     collection = name if name is not None else overlay.name_of(table)
     overlay_path = output or Path("params") / f"{collection}.yaml"
     overlay.demand_place(collection, overlay_path, force=force)
-    understood = understand(Question(table, pictures, form, roles, language))
+    understood = understand(UserAnswers(table, pictures, form, roles, language))
     overlay.write(understood, collection, overlay_path)
     completed = [] if experiment.is_experiment(Path()) else experiment.complete(Path())
     if as_json:

@@ -60,7 +60,7 @@ _SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Column:
+class GuessedColumn:
     """A column: its name, its type, and the values of some rows, None among them."""
 
     name: str
@@ -83,7 +83,9 @@ IsPicture = Callable[[str], bool]
 
 
 def guess(
-    columns: Sequence[Column], is_there: IsPicture | None = None, settled: Collection[str] = ()
+    columns: Sequence[GuessedColumn],
+    is_there: IsPicture | None = None,
+    settled: Collection[str] = (),
 ) -> dict[str, list[str]]:
     """Return the columns of each role but those `settled`.
 
@@ -100,8 +102,10 @@ def guess(
     return roles
 
 
-def _steps(is_there: IsPicture | None) -> list[tuple[str, Callable[[Sequence[Column]], list[str]]]]:
-    def named(role: str, fits: Callable[[Column], bool]) -> Callable[..., list[str]]:
+def _steps(
+    is_there: IsPicture | None,
+) -> list[tuple[str, Callable[[Sequence[GuessedColumn]], list[str]]]]:
+    def named(role: str, fits: Callable[[GuessedColumn], bool]) -> Callable[..., list[str]]:
         return lambda left: _first(c.name for c in left if _is_named(role, c) and fits(c))
 
     return [
@@ -125,63 +129,63 @@ def _first(names: Iterable[str]) -> list[str]:
     return list(names)[:1]
 
 
-def _is_named(role: str, column: Column) -> bool:
+def _is_named(role: str, column: GuessedColumn) -> bool:
     return re.fullmatch(_NAMED[role], column.name.strip().lower()) is not None
 
 
-def _share(column: Column, fits: Callable[[str], bool]) -> float:
+def _share(column: GuessedColumn, fits: Callable[[str], bool]) -> float:
     texts = column.texts
     return sum(map(fits, texts)) / len(texts) if texts else 0.0
 
 
-def _is_scalar(column: Column) -> bool:
+def _is_scalar(column: GuessedColumn) -> bool:
     return not isinstance(column.filled[0], list | dict | bytes)
 
 
-def _is_words(column: Column) -> bool:
+def _is_words(column: GuessedColumn) -> bool:
     return pa.types.is_string(column.kind) or pa.types.is_large_string(column.kind)
 
 
-def _is_list_of_words(column: Column) -> bool:
+def _is_list_of_words(column: GuessedColumn) -> bool:
     return pa.types.is_list(column.kind) and pa.types.is_string(column.kind.value_type)
 
 
-def _has_words(column: Column) -> bool:
+def _has_words(column: GuessedColumn) -> bool:
     """Tell whether values are words, or lists of words, and not records of JSON."""
     if not (_is_words(column) or _is_list_of_words(column)):
         return False
     return not any(text.startswith(("{", "[")) for text in column.texts)
 
 
-def _is_key(column: Column) -> bool:
+def _is_key(column: GuessedColumn) -> bool:
     return _is_scalar(column) and len(set(column.filled)) == len(column.filled)
 
 
-def _has_splits(column: Column) -> bool:
+def _has_splits(column: GuessedColumn) -> bool:
     """Tell whether most values are splits: of others the pairs are set aside, and counted."""
     return _share(column, lambda text: text.lower() in SPLIT_NAMES) > _SHARE
 
 
-def _are_splits(column: Column) -> bool:
+def _are_splits(column: GuessedColumn) -> bool:
     """Tell whether the values, whatever their column is called, are splits, and of two at least."""
     texts = {text.lower() for text in column.texts}
     return texts <= SPLIT_NAMES.keys() and len({SPLIT_NAMES[text] for text in texts}) > 1
 
 
-def _has_grades(column: Column) -> bool:
+def _has_grades(column: GuessedColumn) -> bool:
     filled = [value for value in column.filled if not isinstance(value, bool)]
     return sum(grade(value) is not None for value in filled) > _SHARE * len(column.filled)
 
 
-def _has_codes(column: Column) -> bool:
+def _has_codes(column: GuessedColumn) -> bool:
     return all(_CODE.fullmatch(text) for text in column.texts)
 
 
-def _has_days(column: Column) -> bool:
+def _has_days(column: GuessedColumn) -> bool:
     return sum(day(value) is not None for value in column.filled) > _SHARE * len(column.filled)
 
 
-def refused(columns: Sequence[Column], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def refused(columns: Sequence[GuessedColumn], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the columns whose names are those of a role that their values refuse, with the role.
 
     Of roles that some column has already nothing is said.
@@ -198,7 +202,7 @@ def refused(columns: Sequence[Column], roles: Mapping[str, Sequence[str]]) -> di
     }
 
 
-def _image(columns: Sequence[Column], is_there: IsPicture | None) -> list[str]:
+def _image(columns: Sequence[GuessedColumn], is_there: IsPicture | None) -> list[str]:
     """Return the column whose values are pictures that are there, names of pictures, or URLs.
 
     A name that ends as no picture's does counts where a picture of this name is there.
@@ -220,7 +224,7 @@ def _looks_like_picture(text: str) -> bool:
     return is_picture(path) and bool(PurePosixPath(path).stem)
 
 
-def _is_url(column: Column) -> bool:
+def _is_url(column: GuessedColumn) -> bool:
     return _share(column, lambda text: _URL.match(text) is not None) >= _SHARE
 
 
@@ -229,7 +233,7 @@ def is_url(text: str) -> bool:
     return _URL.match(text) is not None
 
 
-def _text(columns: Sequence[Column]) -> list[str]:
+def _text(columns: Sequence[GuessedColumn]) -> list[str]:
     """Return the column of texts, or several that differ by a number or by a language."""
     texts = [c for c in columns if (_is_words(c) or _is_list_of_words(c)) and not _is_url(c)]
     stems = _stems(texts)
@@ -271,7 +275,7 @@ def languages(names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _stems(columns: Sequence[Column]) -> dict[str, str]:
+def _stems(columns: Sequence[GuessedColumn]) -> dict[str, str]:
     """Return what the names of columns side by side have before their language."""
     # A column `id` has ids unless it has sentences, which are Indonesian.
     names = [c.name for c in columns if not _ID.fullmatch(c.name) or _length(c) > 1]
@@ -279,12 +283,12 @@ def _stems(columns: Sequence[Column]) -> dict[str, str]:
     return {name: match["stem"].lower() for name, match in matches.items() if match}
 
 
-def _is_repeated(column: Column) -> bool:
+def _is_repeated(column: GuessedColumn) -> bool:
     """Tell whether most values come again, as those of a group do."""
     return len(set(column.texts)) <= _SHARE * len(column.texts)
 
 
-def _is_keywords(column: Column) -> bool:
+def _is_keywords(column: GuessedColumn) -> bool:
     """Tell whether a column has lists of words rather than texts: tags, keywords."""
     if _KEYWORDS.fullmatch(column.name.strip()):
         return True
@@ -293,7 +297,7 @@ def _is_keywords(column: Column) -> bool:
     return _is_list_of_words(column) or _share(column, lambda t: bool(WORDS.search(t))) >= _SHARE
 
 
-def _rank(column: Column, stem: str | None) -> int:
+def _rank(column: GuessedColumn, stem: str | None) -> int:
     """Return how likely a name is that of the text; 0 is the likeliest.
 
     `stem` is what stands before its language, None where it has none.
@@ -314,7 +318,7 @@ def _rank(column: Column, stem: str | None) -> int:
     return 3 * len(_TEXTS)
 
 
-def _length(column: Column) -> float:
+def _length(column: GuessedColumn) -> float:
     """Return the mean number of words of a column's texts."""
     texts = column.texts
     return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from isotope.cli.guess import Column, guess, is_url, refused
+from isotope.cli.guess import GuessedColumn, guess, is_url, refused
 from isotope.cli.guess import languages as by_names
 from isotope.cli.languages import spoken
-from isotope.cli.places import Pictures, beside, pictures_in
+from isotope.cli.places import PictureNames, beside, pictures_in
 from isotope.cli.tally import Tally, values_of
-from isotope.cli.understanding import Languages, Question, Understanding, Unused
+from isotope.cli.understanding import Languages, Understanding, Unused, UserAnswers
 from isotope.core.errors import BadArgument, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
 from isotope.core.schemas import SEVERAL
@@ -32,7 +32,7 @@ _VALUE = re.compile(
 )
 
 
-def understand(question: Question) -> Understanding:
+def understand(question: UserAnswers) -> Understanding:
     """Look at all of the data.
 
     Raises:
@@ -116,15 +116,15 @@ def _rejections(form: Form, paths: Sequence[Path], options: Mapping[str, Any]) -
     return len(rejected)
 
 
-def _columns(batch: pa.RecordBatch) -> list[Column]:
+def _columns(batch: pa.RecordBatch) -> list[GuessedColumn]:
     sample = batch.slice(0, _SAMPLE)
     names = [name for name in batch.schema.names if name not in (FILE, ROW)]
-    return [Column(n, batch.schema.field(n).type, sample[n].to_pylist()) for n in names]
+    return [GuessedColumn(n, batch.schema.field(n).type, sample[n].to_pylist()) for n in names]
 
 
 def _pictures_of(
-    question: Question, first: pa.RecordBatch, *, within: bool
-) -> tuple[str | None, Pictures | None]:
+    question: UserAnswers, first: pa.RecordBatch, *, within: bool
+) -> tuple[str | None, PictureNames | None]:
     """Return where pictures lie, as the overlay says it, and which there are."""
     if question.pictures is not None:
         return question.pictures, pictures_in(Path(question.pictures))
@@ -146,7 +146,7 @@ def _elsewhere(
 
 
 def _roles(
-    question: Question, form: Form, first: pa.RecordBatch, pictures: Pictures | None
+    question: UserAnswers, form: Form, first: pa.RecordBatch, pictures: PictureNames | None
 ) -> dict[str, list[str]]:
     """Return the columns of each role: those said, those of the form, and guesses."""
     columns = _columns(first)
@@ -179,7 +179,7 @@ def _is_free(role: str, set_by_form: Mapping[str, Sequence[str]]) -> bool:
     )
 
 
-def _columns_said(question: Question, names: Sequence[str]) -> dict[str, list[str]]:
+def _columns_said(question: UserAnswers, names: Sequence[str]) -> dict[str, list[str]]:
     for role, columns in question.columns.items():
         if role not in ROLES:
             raise BadArgument("--columns", f"no role {role!r}", suggest(role, ROLES))
@@ -228,7 +228,7 @@ def _travelling(
     return sides, Unused(unused, refused(all_columns, roles))
 
 
-def _unfit(column: Column) -> str:
+def _unfit(column: GuessedColumn) -> str:
     """Return why a column can't travel along; empty if it can."""
     if not column.filled:
         return "empty"
@@ -240,7 +240,7 @@ def _unfit(column: Column) -> str:
 
 
 def _languages(
-    question: Question, first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]
+    question: UserAnswers, first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]
 ) -> Languages:
     """Return the languages of texts: those said, by names of columns, by a column, by words."""
     texts = [*roles.get("text", ()), *roles.get("caption", ())]

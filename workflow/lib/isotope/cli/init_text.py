@@ -9,7 +9,7 @@ from textwrap import wrap
 from tabulate import tabulate
 
 from isotope.cli.overlay import command_of, of_words
-from isotope.cli.tally import Counts
+from isotope.cli.tally import DataCounts
 from isotope.cli.understanding import Languages, Rehearsal, Understanding, Unused
 from isotope.core import extras
 from isotope.core.schemas import SEVERAL, UNKNOWN
@@ -179,7 +179,7 @@ def _aside(rehearsal: Rehearsal) -> Iterator[str]:
         yield f"  {aside.times:,}: {reason}; the first is {where}"
 
 
-def _pictures_line(counts: Counts, pictures: str | None) -> str:
+def _pictures_line(counts: DataCounts, pictures: str | None) -> str:
     if pictures == URLS:
         return "to be downloaded from their URLs"
     if pictures == NONE or counts.pictures_found is None:

@@ -21,7 +21,7 @@ _FORMS: Sequence[Literal["NFC", "NFD"]] = ("NFC", "NFD")
 _HEAD_BYTES = 8192
 
 
-class Pictures(NamedTuple):
+class PictureNames(NamedTuple):
     """Pictures by their names without folder and suffix, by which a collection finds them.
 
     `stems` are of names that end as a picture's, `files` all files of a folder, whatever they are.
@@ -70,7 +70,7 @@ def _posix(name: str) -> str:
     return normalize("NFC", name).replace("\\", "/")
 
 
-def pictures_in(root: Path) -> Pictures:
+def pictures_in(root: Path) -> PictureNames:
     """Return the pictures in a folder, a zip or a tar.
 
     Raises:
@@ -89,7 +89,7 @@ def pictures_in(root: Path) -> Pictures:
         raise MissingFile(
             root, "no picture in it", f"its names end in none of {', '.join(PICTURES)}"
         )
-    return Pictures(stems, files)
+    return PictureNames(stems, files)
 
 
 def beside(table: Path, values: Sequence[str]) -> Path | None:

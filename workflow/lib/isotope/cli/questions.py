@@ -17,7 +17,7 @@ from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened, pattern
-from isotope.core.terminal import Data
+from isotope.core.terminal import MachineText
 from isotope.core.titles import file_name
 from isotope.report.site import environment
 from isotope.tabulate.table import plain
@@ -40,9 +40,9 @@ def sql(query: str, *, form: str = "table", most: int = 100, catalog: Path = CAT
         rows = answer.fetchmany(most + 1) if form == "table" else answer.fetchall()
     if form == "json":
         named = [dict(zip(columns, row, strict=True)) for row in rows]
-        return Data(json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n")
+        return MachineText(json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n")
     if form == "csv":
-        return Data(_csv(columns, rows))
+        return MachineText(_csv(columns, rows))
     more = f"({most} rows shown, there are more: --rows)\n" if len(rows) > most else ""
     return _table(columns, rows[:most]) + more
 
@@ -98,7 +98,7 @@ Params = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Section:
+class PageTable:
     """One table of a page."""
 
     name: str
@@ -112,13 +112,13 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Page:
+class AnswerPage:
     """Everything known of one thing: its fields, then tables."""
 
     kind: str
     ident: str
     fields: Mapping[str, object]
-    sections: Sequence[Section] = field(default_factory=tuple)
+    sections: Sequence[PageTable] = field(default_factory=tuple)
 
 
 def show(
@@ -128,7 +128,7 @@ def show(
     collection: str | None = None,
     most: int = 5,
     catalog: Path = CATALOG,
-) -> Page:
+) -> AnswerPage:
     """Look up a text or image, the answers to it as a query, the run at its path, or a template.
 
     A run's id is collection/setting/split/task/system; a template's is its name. Where no
@@ -151,7 +151,9 @@ def show(
         if not side:
             where = f"{kind} {ident}"
             raise UnknownId(where, "no such id in the catalog", _remedy(collection))
-        return Page(kind, ident, fields, _sections(con, kind, _query_values(side, fields, most)))
+        return AnswerPage(
+            kind, ident, fields, _sections(con, kind, _query_values(side, fields, most))
+        )
 
 
 def _query_values(side: str, fields: Mapping[str, object], most: int) -> dict[str, object]:
@@ -165,33 +167,33 @@ def _query_values(side: str, fields: Mapping[str, object], most: int) -> dict[st
     }
 
 
-def _sections(con: duckdb.DuckDBPyConnection, kind: str, values: Params) -> list[Section]:
+def _sections(con: duckdb.DuckDBPyConnection, kind: str, values: Params) -> list[PageTable]:
     side = str(values["side"])
     names = _SECTIONS[side] if kind != "query" else (_SECTIONS[side][1], "ranks", "hits")
-    sections: list[Section] = []
+    sections: list[PageTable] = []
     for name in names:
-        sections.append(Section(name, *ask(con, name, {**values, **_judged(sections)})))
+        sections.append(PageTable(name, *ask(con, name, {**values, **_judged(sections)})))
     return sections
 
 
-def _judged(sections: Sequence[Section]) -> dict[str, list[object]]:
+def _judged(sections: Sequence[PageTable]) -> dict[str, list[object]]:
     """Return what a section before listed as judged, so that no later query looks it up again."""
     rows = [row for section in sections if section.name in _JUDGED for row in section.rows]
     return {"judged": [row[0] for row in rows], "relevance": [row[1] for row in rows]}
 
 
-def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
+def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> AnswerPage:
     parts = ident.split("/")
     values = {**dict(zip(CELL, parts, strict=False)), "most": most}
     answer = ask(con, "run", values) if len(parts) == len(CELL) else ([], [])
     if not answer[1]:
         remedy = f"write {'/'.join(CELL)}, see `isotope sql 'SELECT DISTINCT … FROM runs'`"
         raise UnknownId(f"run {ident}", "no such run in the catalog", remedy)
-    sections = [Section(name, *ask(con, name, values)) for name in _SECTIONS["run"]]
-    return Page("run", ident, {**_first(answer), **values}, sections)
+    sections = [PageTable(name, *ask(con, name, values)) for name in _SECTIONS["run"]]
+    return AnswerPage("run", ident, {**_first(answer), **values}, sections)
 
 
-def _template(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
+def _template(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> AnswerPage:
     names = [file_name(name) for name in (ident, ident.partition(":")[2]) if name]
     asked = ((name, ask(con, "template", {"id": name})) for name in names)
     name, answer = next(((name, rows) for name, rows in asked if rows[1]), ("", ([], [])))
@@ -201,8 +203,8 @@ def _template(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
     values: Params = {"id": name, "most": most}
     fields = _first(answer)
     values = {**values, "source": fields["source"], "wiki": fields["wiki"]}
-    sections = [Section(name, *ask(con, name, values)) for name in _SECTIONS["template"]]
-    return Page("template", ident, fields, sections)
+    sections = [PageTable(name, *ask(con, name, values)) for name in _SECTIONS["template"]]
+    return AnswerPage("template", ident, fields, sections)
 
 
 def _first(answer: tuple[list[str], list[tuple[object, ...]]]) -> dict[str, object]:
@@ -213,7 +215,7 @@ def _remedy(collection: str | None) -> str:
     return "check the id" + (f", or leave out --collection {collection}" if collection else "")
 
 
-def to_text(page: Page) -> str:
+def to_text(page: AnswerPage) -> str:
     """Return the page for a terminal."""
     parts = [f"{page.kind} {page.ident}\n", plain([*page.fields.items()], right=())]
     for section in page.sections:
@@ -225,7 +227,7 @@ def to_text(page: Page) -> str:
 _IDS = ("image_id", "doc_id")
 
 
-def write_html(page: Page, out: Path, *, catalog: Path = CATALOG) -> None:
+def write_html(page: AnswerPage, out: Path, *, catalog: Path = CATALOG) -> None:
     """Write the page; every image that it names is shown where its pixels were crawled.
 
     Raises:
@@ -241,7 +243,7 @@ def write_html(page: Page, out: Path, *, catalog: Path = CATALOG) -> None:
         part.write_text(html, encoding="utf-8", newline="\n")
 
 
-def _pictures(page: Page, catalog: Path) -> dict[str, str]:
+def _pictures(page: AnswerPage, catalog: Path) -> dict[str, str]:
     ids = {page.ident}
     for section in page.sections:
         for i, column in enumerate(section.columns):

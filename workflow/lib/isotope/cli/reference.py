@@ -50,7 +50,7 @@ _PLACES = {
 }
 
 
-class Parameter(NamedTuple):
+class ParameterRow(NamedTuple):
     """One row of a parameter table, as Markdown."""
 
     key: str
@@ -61,7 +61,7 @@ class Parameter(NamedTuple):
     """Whether few experiments set it, or what it stands in."""
 
 
-def parameters(chosen: Sequence[str]) -> list[Parameter]:
+def parameters(chosen: Sequence[str]) -> list[ParameterRow]:
     """Describe top-level keys and all below them; `models:hash` chooses one kind of a key.
 
     Raises:
@@ -69,7 +69,7 @@ def parameters(chosen: Sequence[str]) -> list[Parameter]:
     """
     described = schema.schema()
     walk = _Walk(described["$defs"])
-    listed: list[Parameter] = []
+    listed: list[ParameterRow] = []
     for word in chosen:
         key, _, kind = word.partition(":")
         if key not in described["properties"]:
@@ -86,10 +86,10 @@ class _Walk:
     def __init__(self, definitions: Node) -> None:
         self._definitions = definitions
 
-    def rows(self, key: str, node: Node, *, need: str, kind: str) -> Iterator[Parameter]:
+    def rows(self, key: str, node: Node, *, need: str, kind: str) -> Iterator[ParameterRow]:
         """Yield the row of a node and those below it, of alternatives only those of `kind`."""
         node = self._resolved(node)
-        row = Parameter(key, self._kind(node), need or _default(node), self._description(node))
+        row = ParameterRow(key, self._kind(node), need or _default(node), self._description(node))
         rows = [row, *self._below(key, node, kind)]
         is_rare = bool(node.get(RARELY))
         yield from (row._replace(is_rare=True) for row in rows) if is_rare else rows
@@ -99,7 +99,7 @@ class _Walk:
             return f"Choose `{node['const']}` for the keys below."
         return node.get("description") or self._description(self._resolved(node["items"]))
 
-    def _below(self, key: str, node: Node, kind: str) -> Iterator[Parameter]:
+    def _below(self, key: str, node: Node, kind: str) -> Iterator[ParameterRow]:
         user_named = node.get("additionalProperties")
         if isinstance(user_named, Mapping):
             yield from self._named_by_user(key, self._resolved(user_named), kind)
@@ -110,7 +110,7 @@ class _Walk:
         if "items" in node:
             yield from self._below(f"{key}[]", self._resolved(node["items"]), kind)
         # What a kind without a class has, all others have, too.
-        common: list[Parameter] = []
+        common: list[ParameterRow] = []
         branches = [*map(self._resolved, node.get("oneOf", ()))]
         for branch in sorted(branches, key=lambda child_branch: _kind_of(child_branch) is not None):
             if kind in ("", _kind_of(branch) or kind):
@@ -119,7 +119,7 @@ class _Walk:
                 yield from (row for row in rows if row not in common)
                 common += rows if _kind_of(branch) is None else ()
 
-    def _named_by_user(self, key: str, node: Node, kind: str) -> Iterator[Parameter]:
+    def _named_by_user(self, key: str, node: Node, kind: str) -> Iterator[ParameterRow]:
         path = f"{key}.<{_PLACES[key.rpartition('.')[2]]}>"
         if not {"properties", "oneOf"} & set(node):
             yield from self.rows(path, node, need="", kind=kind)
@@ -301,16 +301,16 @@ def _parameters(words: Sequence[str], _: Path) -> str:
     return f"\n\n{_RARE}\n\n".join(tables)
 
 
-def _parameter_table(listed: Iterable[Parameter]) -> str:
+def _parameter_table(listed: Iterable[ParameterRow]) -> str:
     rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in _once(listed)]
     return grid(["key", "type", "default", "description"], rows)
 
 
-def _once(listed: Iterable[Parameter]) -> list[Parameter]:
+def _once(listed: Iterable[ParameterRow]) -> list[ParameterRow]:
     """Return the rows without those of an earlier kind, which the row of a later kind names."""
-    rows: list[Parameter] = []
-    shared: dict[Parameter, list[str]] = {}
-    kind: Parameter | None = None
+    rows: list[ParameterRow] = []
+    shared: dict[ParameterRow, list[str]] = {}
+    kind: ParameterRow | None = None
     for row in listed:
         if row.key.endswith(_KIND):
             kind = row
@@ -321,7 +321,7 @@ def _once(listed: Iterable[Parameter]) -> list[Parameter]:
     return [_sharing(row, shared[row]) if row in shared else row for row in rows]
 
 
-def _sharing(kind: Parameter, names: Sequence[str]) -> Parameter:
+def _sharing(kind: ParameterRow, names: Sequence[str]) -> ParameterRow:
     tops = [f"`{name}`" for name in names if name.rpartition(".")[0] not in names]
     return kind._replace(description=f"{kind.description[:-1]}, and {', '.join(tops)} above.")
 

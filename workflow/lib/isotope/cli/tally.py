@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from isotope.cli.places import Pictures
+from isotope.cli.places import PictureNames
 from isotope.parse.forms.texts import SPLIT_NAMES
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass
-class Counts:
+class DataCounts:
     """What is in the data, and what is wrong with it; `rows` counts unreadable ones too.
 
     `undecodable` are names of files that are there and have no pixels to read, with the status that
@@ -60,10 +60,10 @@ class Tally:
     def __init__(
         self,
         roles: Mapping[str, Sequence[str]],
-        pictures: Pictures | None,
+        pictures: PictureNames | None,
         languages: Mapping[str, str],
     ) -> None:
-        self._roles, self._pictures, self._counts = roles, pictures, Counts()
+        self._roles, self._pictures, self._counts = roles, pictures, DataCounts()
         self._languages, self._spoken = languages, set[tuple[str, str]]()
         self._captions, self._ids = Counter[str](), Counter[str]()
         self._splits: dict[str, str] = {}
@@ -108,7 +108,7 @@ class Tally:
         if image is not None and self._splits.setdefault(image, split) != split:
             self._mixed.add(image)
 
-    def counts(self, unreadable: int, *, is_known: bool) -> Counts:
+    def counts(self, unreadable: int, *, is_known: bool) -> DataCounts:
         """Return all; `is_known` tells whether it is known which pictures are there."""
         counts, caption_counts = self._counts, sorted(self._captions.values()) or [0]
         pictures = self._pictures

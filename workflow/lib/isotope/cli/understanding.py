@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.cli.tally import Counts, worded
+from isotope.cli.tally import DataCounts, worded
 from isotope.params import SPLITS
 from isotope.params.pairs import NONE, ROWS, Rows
 from isotope.parse.forms import Form
@@ -22,7 +22,7 @@ _FEWEST = 100
 
 
 @dataclass(frozen=True)
-class Question:
+class UserAnswers:
     """What a user said: the data, where pictures lie, a form, and columns of roles."""
 
     table: str
@@ -32,7 +32,7 @@ class Question:
     languages: Sequence[str] = ()
 
 
-class Aside(NamedTuple):
+class SetAside(NamedTuple):
     """A reason for which rows are set aside, or values left out, how often, and the first place."""
 
     reason: str
@@ -46,7 +46,7 @@ class Rehearsal(NamedTuple):
     """What a run will make of the rows: pairs of each split, and what it sets aside."""
 
     pairs: Mapping[str, int]
-    aside: Sequence[Aside]
+    aside: Sequence[SetAside]
 
 
 class Languages(NamedTuple):
@@ -74,7 +74,7 @@ class Unused:
 class Understanding:
     """How the data is understood: its form, roles, columns to keep, pictures, splits and counts."""
 
-    question: Question
+    question: UserAnswers
     paths: Sequence[Path]
     form: Form
     options: Mapping[str, Any]
@@ -83,7 +83,7 @@ class Understanding:
     unused: Unused
     languages: Languages
     pictures: str | None
-    counts: Counts
+    counts: DataCounts
     rows: Sequence[Mapping[str, object]]
 
     def splits(self) -> dict[str, float] | None:
@@ -182,4 +182,6 @@ class Understanding:
             set_aside = pl.concat([rejected.select(lost.columns), lost])
             aside = set_aside.group_by("reason", maintain_order=True).agg(pl.len(), first)
         rows = sorted(aside.rows(), key=lambda row: (-row[1], row[0]))
-        return Rehearsal({s: counted[s] for s in SPLITS if s in counted}, [Aside(*r) for r in rows])
+        return Rehearsal(
+            {s: counted[s] for s in SPLITS if s in counted}, [SetAside(*r) for r in rows]
+        )

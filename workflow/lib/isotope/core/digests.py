@@ -226,7 +226,7 @@ def _file(output: Path, name: str) -> Path:
     return (output.parent if output.name == MANIFEST else output) / name
 
 
-class Difference(NamedTuple):
+class FileDifference(NamedTuple):
     """A file that is not as its record says: what was written, and what is found."""
 
     path: Path
@@ -240,7 +240,7 @@ class Difference(NamedTuple):
         return kind(self.path, problem, MEND)
 
 
-def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[Difference]:
+def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[FileDifference]:
     """Yield the files of an output that differ from what was `listed`, reading all of each."""
     with ThreadPoolExecutor(_READERS) as pool:
         places = [(_file(output, name), written) for name, written in files.items()]
@@ -249,19 +249,21 @@ def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[Difference]
                 yield difference
 
 
-def compared(path: Path, written: Digest) -> Difference | None:
+def compared(path: Path, written: Digest) -> FileDifference | None:
     """Compare a file's size and XXH128 with what was written; None if they are the same."""
     expected = f"written with {written.bytes:,} bytes, XXH128 {written.xxh128}"
     try:
         size = path.stat().st_size
         if size != written.bytes:
-            return Difference(path, expected, f"{size:,} bytes")
+            return FileDifference(path, expected, f"{size:,} bytes")
         present = quick(path)
     except FileNotFoundError:
-        return Difference(path, expected, _MISSING)
+        return FileDifference(path, expected, _MISSING)
     except OSError as error:
-        return Difference(path, expected, f"unreadable ({error.strerror})")
-    return None if present == written.xxh128 else Difference(path, expected, f"XXH128 {present}")
+        return FileDifference(path, expected, f"unreadable ({error.strerror})")
+    return (
+        None if present == written.xxh128 else FileDifference(path, expected, f"XXH128 {present}")
+    )
 
 
 @dataclass
@@ -330,7 +332,7 @@ class Job:
             self._records[output] = listed(output)
         return self._records[output]
 
-    def _compared(self, path: Path, written: Digest) -> tuple[Difference | None, bool]:
+    def _compared(self, path: Path, written: Digest) -> tuple[FileDifference | None, bool]:
         """Return what differs, and whether the file was read."""
         if self._is_trusted(path, written):
             return None, False

@@ -148,7 +148,7 @@ _SPARE, _SPARE_SHARE = 16, 16
 _ROUNDING = 2.0**-24
 
 
-class Shards:
+class VectorShards:
     """Vector shards as one array; only requested rows are read."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -229,7 +229,13 @@ def _forget(part: NDArray[np.floating]) -> None:
 
 
 def top_k(  # noqa: PLR0913
-    queries: Vectors, shards: Shards, rows: Rows, k: int, memory_mb: int, *, device: str = "auto"
+    queries: Vectors,
+    shards: VectorShards,
+    rows: Rows,
+    k: int,
+    memory_mb: int,
+    *,
+    device: str = "auto",
 ) -> tuple[NDArray[np.float32], Rows]:
     """Return scores and rows, both [queries, k'], of the k' = min(k, len(rows)) best documents.
 
@@ -330,7 +336,7 @@ class Encoded:
 
     def __init__(self, files: Mapping[str, Sequence[Path]]) -> None:
         """Map the vectors and read the ids."""
-        self.shards = {side: Shards(files[side]) for side in SIDES}
+        self.shards = {side: VectorShards(files[side]) for side in SIDES}
         self.ids = {
             side: pl.concat([pl.read_parquet(p, glob=False) for p in files[f"{side}_ids"]])["id"]
             for side in SIDES

@@ -39,7 +39,7 @@ _LONGEST_CHAIN = 50
 
 
 @dataclass(frozen=True)
-class Page:
+class EntryContent:
     """What an entry holds: a page, a picture or anything else of this MIME type.
 
     `address` is its path in the file; `is_redirected` if a redirect was followed.
@@ -108,7 +108,7 @@ def _naming_damage(path: Path, part: str) -> Generator[None, None, None]:
         raise CorruptFile(path, f"{part} can't be read ({error})", _REFETCH) from error
 
 
-def page_at(path: Path, number: int) -> tuple[str, Page | None]:
+def page_at(path: Path, number: int) -> tuple[str, EntryContent | None]:
     """Return the title of an entry, by its number in the order of paths, and its page.
 
     A redirect has the page that it leads to, or none where redirects form a circle.
@@ -121,7 +121,7 @@ def page_at(path: Path, number: int) -> tuple[str, Page | None]:
         return _title(entry), _page(entry)
 
 
-def page_by(path: Path, address: str) -> tuple[str, Page | None] | None:
+def page_by(path: Path, address: str) -> tuple[str, EntryContent | None] | None:
     """Return the title of an entry and its page, by its path; None if there is no such entry.
 
     Raises:
@@ -135,7 +135,7 @@ def page_by(path: Path, address: str) -> tuple[str, Page | None] | None:
         return _title(entry), _page(entry)
 
 
-def content_of(path: Path, page: Page) -> bytes:
+def content_of(path: Path, page: EntryContent) -> bytes:
     """Return the bytes of a page or picture.
 
     Raises:
@@ -157,12 +157,12 @@ def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
         return {name: archive.get_metadata(name).decode() for name in present}
 
 
-def _page(entry: "Entry") -> Page | None:
+def _page(entry: "Entry") -> EntryContent | None:
     is_redirect = entry.is_redirect
     for _ in range(_LONGEST_CHAIN):
         if not entry.is_redirect:
             kind = entry.get_item().mimetype
-            return Page(entry, entry.path, _title(entry), kind, is_redirect)
+            return EntryContent(entry, entry.path, _title(entry), kind, is_redirect)
         entry = entry.get_redirect_entry()
     return None
 

@@ -70,7 +70,7 @@ TOY = "toy"
 
 
 @dataclass(frozen=True)
-class Bm25:
+class Bm25Parameters:
     """Parameters of the ranking.
 
     `pretokenized` takes what spaces separate for terms: no stemming, no stop words. `language` is
@@ -168,16 +168,21 @@ def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_M
     log.info("%s merged from %d parts", index, len(filled))
 
 
-class Queries(NamedTuple):
+class LuceneQueries(NamedTuple):
     """Queries, (id, text), to the index at a place, and how to rank its documents."""
 
     folder: Path
     rows: Iterable[tuple[str, str]]
-    bm25: Bm25
+    bm25: Bm25Parameters
 
 
 def search(
-    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+    index: Path,
+    queries: Iterable[tuple[str, str]],
+    bm25: Bm25Parameters,
+    *,
+    hits: int,
+    threads: int,
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
 
@@ -187,11 +192,13 @@ def search(
     Raises:
         ToolFailed: the search failed.
     """
-    [answers] = search_all([Queries(index, queries, bm25)], hits=hits, threads=threads)
+    [answers] = search_all([LuceneQueries(index, queries, bm25)], hits=hits, threads=threads)
     return answers
 
 
-def search_all(searches: Iterable[Queries], *, hits: int, threads: int) -> Iterator[pl.DataFrame]:
+def search_all(
+    searches: Iterable[LuceneQueries], *, hits: int, threads: int
+) -> Iterator[pl.DataFrame]:
     """Yield what `search` returns for each index and its queries; one Java searches them all.
 
     Raises:
@@ -268,7 +275,7 @@ def _newest(answers: Sequence[Path]) -> tuple[int, str] | None:
     return None
 
 
-class Texts(NamedTuple):
+class LuceneTexts(NamedTuple):
     """Texts, (id, text), each on one line; their language; the place of an index, or none."""
 
     rows: Sequence[tuple[str, str]]
@@ -288,7 +295,7 @@ class Terms(NamedTuple):
     length: int
 
 
-def analyse(asked: Sequence[Texts], *, memory_mb: int = HEAP_MB // 8) -> list[Terms]:
+def analyse(asked: Sequence[LuceneTexts], *, memory_mb: int = HEAP_MB // 8) -> list[Terms]:
     """Return the terms of each of some lists of texts; one Java analyses them all.
 
     Raises:

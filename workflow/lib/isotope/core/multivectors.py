@@ -52,7 +52,7 @@ def quantised(vectors: FloatArray) -> Records:
     return np.hstack([scales[:, None].view(np.uint8), codes.view(np.uint8)])
 
 
-class Codes(NamedTuple):
+class ScaledCodes(NamedTuple):
     """Vectors as codes [n, dim], whole numbers in float32, and scales float32 [n]."""
 
     codes: FloatArray
@@ -63,7 +63,7 @@ class Codes(NamedTuple):
         return self.codes * self.scales[:, None]
 
 
-def codes_of(records: Records) -> Codes:
+def codes_of(records: Records) -> ScaledCodes:
     """Return what records [n, 4 + dim] hold.
 
     Raises:
@@ -73,7 +73,7 @@ def codes_of(records: Records) -> Codes:
     if not np.isfinite(scales).all():
         bad = int((~np.isfinite(scales)).sum())
         raise CorruptFile("vectors of late interaction", f"{bad:,} are NaN or infinite", _AGAIN)
-    return Codes(records[:, SCALE_BYTES:].view(np.int8).astype(np.float32), scales)
+    return ScaledCodes(records[:, SCALE_BYTES:].view(np.int8).astype(np.float32), scales)
 
 
 def pooled(vectors: FloatArray) -> FloatArray:
@@ -82,7 +82,7 @@ def pooled(vectors: FloatArray) -> FloatArray:
     return (mean / (np.linalg.norm(mean) or 1.0)).astype(np.float32)
 
 
-class Span(NamedTuple):
+class VectorSpan(NamedTuple):
     """Where the vectors of an item lie in a file: the first, and how many."""
 
     first: int
@@ -97,10 +97,10 @@ class Writer:
         self._file, self._dim, self.size = file, dim, 0
         self._header()
 
-    def add(self, vectors: FloatArray) -> Span:
+    def add(self, vectors: FloatArray) -> VectorSpan:
         """Append the vectors [n, dim] of an item; return where they are."""
         self._file.write(np.ascontiguousarray(quantised(vectors)).data)
-        span = Span(self.size, len(vectors))
+        span = VectorSpan(self.size, len(vectors))
         self.size += len(vectors)
         return span
 
@@ -132,7 +132,10 @@ def written(path: Path, dim: int) -> Generator[Writer]:
 
 
 def write_items(
-    ids: Sequence[str], spans: Sequence[Span], queries: Sequence[Span | None], path: Path
+    ids: Sequence[str],
+    spans: Sequence[VectorSpan],
+    queries: Sequence[VectorSpan | None],
+    path: Path,
 ) -> None:
     """Write where the vectors of items lie: as documents', and as queries' where they differ."""
     columns = {

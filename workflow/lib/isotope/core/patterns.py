@@ -30,7 +30,7 @@ class Stated(NamedTuple):
     sha256: str | None = None
 
 
-class Upstream(NamedTuple):
+class UpstreamFile(NamedTuple):
     """A file to fetch: its path below the fixed part of the pattern that names it (the last part of
     an address without pattern), and that pattern."""
 
@@ -57,7 +57,7 @@ def fixed_steps(steps: Sequence[str]) -> int:
     return next((n for n, step in enumerate(steps) if "*" in step), len(steps) - 1)
 
 
-def expand(stated: Stated) -> list[Upstream]:
+def expand(stated: Stated) -> list[UpstreamFile]:
     """Return the files of an item of `acquire.<source>.files`, those of a local pattern sorted.
 
     A `*` may be in any step of a path, and `**` is any number of folders. Patterns of servers
@@ -69,13 +69,15 @@ def expand(stated: Stated) -> list[Upstream]:
     url = stated.url
     path = local_path(url)
     if path is None or not is_pattern(url):
-        return [Upstream(stated, url.rstrip("/").rsplit("/", 1)[-1], url)]
+        return [UpstreamFile(stated, url.rstrip("/").rsplit("/", 1)[-1], url)]
     root = Path(*path.parts[: fixed_steps(path.parts)])
     paths = matches(path)
     if not paths:
         raise MissingFile(url, "no such file", "check the path, or `root` in --config")
     return [
-        Upstream(stated._replace(url=str(path_found)), path_found.relative_to(root).as_posix(), url)
+        UpstreamFile(
+            stated._replace(url=str(path_found)), path_found.relative_to(root).as_posix(), url
+        )
         for path_found in paths
     ]
 

@@ -17,9 +17,9 @@ from isotope.core.resources import PACKAGE
 from isotope.core.syntax import (
     ALL_NAMES,
     Below,
-    Facts,
     Module,
-    Name,
+    StatementNames,
+    TopLevelName,
     facts_of,
     file_of,
     module_of,
@@ -38,7 +38,7 @@ _BEFORE = {"check", "roots"}
 # What stands for a package's folder in code: of a plug-in it is in a module of the same name; and
 # who writes pages by the names of their templates, how these end, and what else code names.
 _PACKAGE = "PACKAGE"
-_PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
+_PAGES, _PAGE = TopLevelName("report.site", "write_page"), ".html.j2"
 _NAMED = (_PAGE, ".yaml")
 # Code that names one of these looks whether an extra is there, and does something else without it.
 COPES = {"MissingExtra", "is_installed", "named"}
@@ -90,15 +90,15 @@ def packages(*roots: str) -> frozenset[str]:
 
 
 class _Uses(NamedTuple):
-    names: list[Name]
+    names: list[TopLevelName]
     files: list[str]
     packages: frozenset[str]
 
 
-def _reached(roots: tuple[str, ...], uses: Callable[[Name], _Uses]) -> set[Name]:
+def _reached(roots: tuple[str, ...], uses: Callable[[TopLevelName], _Uses]) -> set[TopLevelName]:
     """Return the roots that are names, and all that they use, and that these use."""
-    visited: set[Name] = set()
-    waiting = [Name(*root.split(":")) for root in roots if "/" not in root]
+    visited: set[TopLevelName] = set()
+    waiting = [TopLevelName(*root.split(":")) for root in roots if "/" not in root]
     for root in waiting:
         if root.name != ALL_NAMES and root.name not in read(root.module).nodes:
             raise KeyError(f"{root.module} has no {root.name}")
@@ -111,28 +111,28 @@ def _reached(roots: tuple[str, ...], uses: Callable[[Name], _Uses]) -> set[Name]
 
 
 @cache
-def _uses(name: Name) -> _Uses:
+def _uses(name: TopLevelName) -> _Uses:
     return _used(name, _facts(name), programs=True)
 
 
 @cache
-def _demands(name: Name) -> _Uses:
+def _demands(name: TopLevelName) -> _Uses:
     """The same of what can't do without an extra."""
     return _used(name, (f for f in _facts(name) if not _copes(f)), programs=False)
 
 
-def _copes(facts: Facts) -> bool:
+def _copes(facts: StatementNames) -> bool:
     return any(COPES & {*pair} for pair in facts.names)
 
 
-def _facts(name: Name) -> list[Facts]:
+def _facts(name: TopLevelName) -> list[StatementNames]:
     statements = _statements(name.module, name.name)
     return statements if name.name == ALL_NAMES else [*statements, *_statements(name.module, None)]
 
 
-def _used(name: Name, statements: Iterable[Facts], *, programs: bool) -> _Uses:
+def _used(name: TopLevelName, statements: Iterable[StatementNames], *, programs: bool) -> _Uses:
     module = read(name.module)
-    names: set[Name] = set()
+    names: set[TopLevelName] = set()
     files: set[str] = set()
     packages: set[str] = set()
     for facts in statements:
@@ -144,7 +144,7 @@ def _used(name: Name, statements: Iterable[Facts], *, programs: bool) -> _Uses:
 
 
 @cache
-def _statements(module: str, name: str | None) -> list[Facts]:
+def _statements(module: str, name: str | None) -> list[StatementNames]:
     """The statements that bind a name, or any name, or none; each is walked through once."""
     statements = read(module)
     if name is None:
@@ -167,19 +167,19 @@ def _at_work(statement: ast.stmt) -> ast.stmt:
     return at_work
 
 
-def _names(facts: Facts, module_name: str, module: Module) -> Iterator[Name]:
+def _names(facts: StatementNames, module_name: str, module: Module) -> Iterator[TopLevelName]:
     imported = {**module.imported, **facts.imported}
     for name, attribute in facts.names:
         leads = imported.get(name)
         if leads is None:
-            yield from [Name(module_name, name)] if name in module.nodes else []
+            yield from [TopLevelName(module_name, name)] if name in module.nodes else []
         elif leads.name != ALL_NAMES:
             yield _origin(leads)
         else:
-            yield _origin(Name(leads.module, attribute)) if attribute else leads
+            yield _origin(TopLevelName(leads.module, attribute)) if attribute else leads
 
 
-def _origin(name: Name) -> Name:
+def _origin(name: TopLevelName) -> TopLevelName:
     """Return where a name is from, if the module that it is taken from imports it itself."""
     if name.module in _NEVER:
         return name
@@ -189,7 +189,7 @@ def _origin(name: Name) -> Name:
     return _origin(module.imported[name.name])
 
 
-def _named_files(facts: Facts, module: str) -> Iterator[str]:
+def _named_files(facts: StatementNames, module: str) -> Iterator[str]:
     """The files beside a module, and the Java classes, that its code names."""
     beside = path_of(module).parent
     for text in facts.texts:
@@ -200,7 +200,9 @@ def _named_files(facts: Facts, module: str) -> Iterator[str]:
             yield file_of(beside / text)
 
 
-def _resources(facts: Facts, module_of_code: str, imported: Mapping[str, Name]) -> Iterator[str]:
+def _resources(
+    facts: StatementNames, module_of_code: str, imported: Mapping[str, TopLevelName]
+) -> Iterator[str]:
     """The queries that code names, or a folder of them, and other files below the package."""
     for path in facts.below:
         package, pattern = _below_package(path, module_of_code, imported) or ("", "")
@@ -225,14 +227,18 @@ def _glob(pattern: str) -> list[str]:
 
 
 def _below_package(
-    path: Below, module_of_code: str, imported: Mapping[str, Name]
+    path: Below, module_of_code: str, imported: Mapping[str, TopLevelName]
 ) -> tuple[str, str] | None:
     """Return the package, empty for isotope itself, that a path is below, and its pattern there;
     None for any other path.
     """
-    leads = imported.get(path.name) or Name(module_of_code, path.name)
+    leads = imported.get(path.name) or TopLevelName(module_of_code, path.name)
     if path.attribute:
-        leads = Name(leads.module, path.attribute) if leads.name == ALL_NAMES else Name("", "")
+        leads = (
+            TopLevelName(leads.module, path.attribute)
+            if leads.name == ALL_NAMES
+            else TopLevelName("", "")
+        )
     if leads.module in _NEVER or not path_of(leads.module).is_file():
         return None
     leads = _origin(leads)
@@ -245,7 +251,7 @@ def _below_package(
     return above and (above[0], "/".join(filter(None, (above[1], path.pattern))))
 
 
-def _templates(facts: Facts, module: Module) -> Iterator[str]:
+def _templates(facts: StatementNames, module: Module) -> Iterator[str]:
     """The templates that code names, and those of pages that it writes, with all that they use."""
     templates = plugins.templates()
     writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
@@ -267,10 +273,10 @@ def _java_classes() -> frozenset[str]:
     return frozenset(path.stem for path in (PACKAGE / "java").glob("*.java"))
 
 
-def _programs(facts: Facts) -> Iterator[Name]:
+def _programs(facts: StatementNames) -> Iterator[TopLevelName]:
     """The modules that code starts by `python -m`."""
     for text in facts.texts:
         is_dotted = "." in text and text.replace(".", "").isidentifier()
         module = module_of(text) if is_dotted else None
         if module and path_of(module).is_file():
-            yield Name(module)
+            yield TopLevelName(module)

@@ -232,10 +232,10 @@ def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: p
 
 
 @contextmanager
-def grouped(path: Path, schema: pa.Schema) -> Generator["Grouped", None, None]:
+def grouped(path: Path, schema: pa.Schema) -> Generator["GroupedWriter", None, None]:
     """Open a table for writing small pieces; it appears under its name only when complete."""
     with writer(path, schema) as out, ThreadPoolExecutor(1) as thread:
-        pieces = Grouped(out, thread)
+        pieces = GroupedWriter(out, thread)
         yield pieces
         pieces.finish()
 
@@ -315,14 +315,14 @@ def _raise_named(error: BaseException, path: Path) -> None:
         raise named from error
 
 
-class Grouped:
+class GroupedWriter:
     """Collect small tables and write them as row groups of one size."""
 
     def __init__(self, out: pq.ParquetWriter, thread: ThreadPoolExecutor) -> None:
         """Write to `out` in `thread`, both of which the caller ends."""
         self._out, self._thread = out, thread
         self._most = rows_per_group(out.schema)
-        self._filling, self._other = (Group(out.schema, self._most) for _ in range(2))
+        self._filling, self._other = (RowGroup(out.schema, self._most) for _ in range(2))
         self._writing: Future[None] | None = None
 
     def add(self, table: pa.Table) -> None:
@@ -366,7 +366,7 @@ class Grouped:
             self._writing = None
 
 
-class Group:
+class RowGroup:
     """Rows gathered column by column, whatever pieces they come in."""
 
     def __init__(self, schema: pa.Schema, most: int) -> None:

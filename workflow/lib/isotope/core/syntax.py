@@ -20,7 +20,7 @@ ALL_NAMES = "*"
 ASKED = {("extras", "folder"), ("extras", "package")}
 
 
-class Name(NamedTuple):
+class TopLevelName(NamedTuple):
     """A top-level name of a module, or all of them."""
 
     module: str
@@ -73,7 +73,7 @@ class Module(NamedTuple):
     """A module's statements by the names that they bind, and where imported names lead."""
 
     nodes: dict[str, list[ast.stmt]]
-    imported: dict[str, Name]
+    imported: dict[str, TopLevelName]
     # The names that stand for paths below others.
     folders: dict[str, Below]
     # Statements that bind nothing run whenever the module is imported.
@@ -91,7 +91,7 @@ def read(module: str) -> Module:
     """
     tree = ast.parse(path_of(module).read_text(encoding="utf-8"))
     nodes: dict[str, list[ast.stmt]] = {}
-    imported: dict[str, Name] = {}
+    imported: dict[str, TopLevelName] = {}
     folders: dict[str, Below] = {}
     always: list[ast.stmt] = []
     packages: set[str] = set()
@@ -145,18 +145,20 @@ def _pattern(node: ast.AST) -> str:
     return "".join(_pattern(p) if isinstance(p, ast.Constant) else "*" for p in parts)
 
 
-def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, Name]:
+def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, TopLevelName]:
     """Return what of isotope a statement imports, by the name that it gets here."""
     if isinstance(statement, ast.Import):
         pairs = [(alias.asname, module_of(alias.name)) for alias in statement.names]
-        return {name: Name(module) for name, module in pairs if name and module}
+        return {name: TopLevelName(module) for name, module in pairs if name and module}
     module = module_of(statement.module or "")
     if module is None:
         return {}
-    origins: dict[str, Name] = {}
+    origins: dict[str, TopLevelName] = {}
     for alias in statement.names:
         inner = f"{module}.{alias.name}".removeprefix(".")
-        leads = Name(inner) if path_of(inner).is_file() else Name(module, alias.name)
+        leads = (
+            TopLevelName(inner) if path_of(inner).is_file() else TopLevelName(module, alias.name)
+        )
         if path_of(leads.module).is_file():
             origins[alias.asname or alias.name] = leads
     return origins
@@ -184,13 +186,13 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-class Facts(NamedTuple):
+class StatementNames(NamedTuple):
     """What one walk through a statement finds."""
 
     # Names that are read or bound, each with the attribute that is taken of it, if any.
     names: frozenset[tuple[str, str | None]]
     texts: frozenset[str]
-    imported: dict[str, Name]
+    imported: dict[str, TopLevelName]
     # Functions that are called by their names, with a text as the first argument.
     calls: frozenset[tuple[str, str]]
     # Paths below names, and names that may stand for such.
@@ -205,7 +207,7 @@ class _Walk(ast.NodeVisitor):
     def __init__(self) -> None:
         self.names: set[tuple[str, str | None]] = set()
         self.texts: set[str] = set()
-        self.imported: dict[str, Name] = {}
+        self.imported: dict[str, TopLevelName] = {}
         self.calls: set[tuple[str, str]] = set()
         self.below: set[Below] = set()
         self.packages: set[str] = set()
@@ -285,7 +287,7 @@ def _bound_in(scope: ast.AST) -> Iterator[str]:
         waiting += [] if isinstance(node, _SCOPES) else ast.iter_child_nodes(node)
 
 
-def facts_of(statement: ast.stmt) -> Facts:
+def facts_of(statement: ast.stmt) -> StatementNames:
     """Return what a statement names."""
     walk = _Walk()
     walk.visit(statement)
@@ -293,4 +295,4 @@ def facts_of(statement: ast.stmt) -> Facts:
     is_binding = isinstance(statement, ast.Assign)
     below = {path for path in walk.below if path.is_file or not is_binding}
     named = (frozenset(walk.names), frozenset(walk.texts), walk.imported, frozenset(walk.calls))
-    return Facts(*named, frozenset(below), frozenset(walk.packages))
+    return StatementNames(*named, frozenset(below), frozenset(walk.packages))

@@ -22,7 +22,7 @@ _UNSEEN = [
 ]
 
 
-class Data(str):
+class MachineText(str):
     """What a program reads, CSV or JSON: in a file or a pipe it stays as it is."""
 
     __slots__ = ()
@@ -54,12 +54,12 @@ _SHOWN = {code: escaped(chr(code)) for code in (*_CONTROLS, *_HALVES, *_UNSEEN)}
 
 
 def write(text: str, stream: TextIO | None = None) -> None:
-    """Write `text` for people; `Data` is changed on a terminal only.
+    """Write `text` for people; `MachineText` is changed on a terminal only.
 
     A character that the stream's encoding lacks becomes an escape, too.
     """
     out: TextIO = sys.stdout if stream is None else stream
-    if not isinstance(text, Data) or out.isatty():
+    if not isinstance(text, MachineText) or out.isatty():
         text = printable(text)
     encoding = out.encoding or "utf-8"
     out.write(text.encode(encoding, "backslashreplace").decode(encoding))

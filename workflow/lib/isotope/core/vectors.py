@@ -47,8 +47,8 @@ class Vectors:
 def load_vectors(vectors: Sequence[Path], ids: Sequence[Path], *, checked: bool = True) -> Vectors:
     """Map shards into memory, read only; both lists in the order of the shards.
 
-    All bytes are compared with their sums, unless they are not `checked`, which `core.exact.Shards`
-    does as rows are read.
+    All bytes are compared with their sums, unless they are not `checked`, which
+    `core.exact.VectorShards` does as rows are read.
 
     Raises:
         MissingFile: no shards, or one that is not there.

@@ -62,7 +62,7 @@ def hosts(alternates: Sequence[str]) -> list[str]:
     return [a.rstrip("/") for a in alternates if a.startswith("http") and URL_FIELD not in a]
 
 
-class Guard(ThreadedResolver):
+class PublicResolver(ThreadedResolver):
     """Resolves names, and opens sockets to public addresses only.
 
     The check is of the very address that the socket then connects to, so a name that

@@ -23,13 +23,13 @@ from isotope.core.errors import MissingFile
 from isotope.core.manifest import placed
 from isotope.core.pixels import write_shard
 from isotope.core.progress import Progress, log
-from isotope.crawl.bulk_rows import BulkPicture, File, rows
+from isotope.crawl.bulk_rows import BulkFile, BulkPicture, rows
 from isotope.crawl.ledger import Row
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller
-from isotope.crawl.wanted import Wanted, shown
+from isotope.crawl.wanted import WantedUrls, shown
 from isotope.intake.archives import is_picture
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 from isotope.params.crawl import Bulk, Crawl
 from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER, PIXELS
 
@@ -67,14 +67,14 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
         TruncatedFile, CorruptFile: an acquired file whose size has changed.
         DiskFull: no room; what was committed stays.
     """
-    files, wanted = _files(spec, manifest), Wanted(urls, taken)
+    files, wanted = _files(spec, manifest), WantedUrls(urls, taken)
     when = int(manifest.stat().st_mtime) if manifest else None
     named = json.dumps([spec.spec(), wanted.digest, decoding.side_px], sort_keys=True)
     path = scratch / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.sqlite"
     progress = Progress("bytes of bulk files", sum(map(_size, files)))
     limits = {**decoding.values(), "keep_webp": True}
     with closing(Scratch(path)) as done:
-        with Pictures(limits) as decoders:
+        with PictureDecoders(limits) as decoders:
             taking = _Taking(wanted, done, spec, when)
             for file in files:
                 taking.take(file, decoders)
@@ -85,26 +85,28 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
     shutil.rmtree(scratch)
 
 
-def _files(spec: Bulk, manifest: Path | None) -> list[File]:
+def _files(spec: Bulk, manifest: Path | None) -> list[BulkFile]:
     """Return the files of a bulk source, in the order in which they are read."""
     if spec.folder:
         folder = Path(spec.folder)
         if not folder.is_dir():
             raise MissingFile(folder, "no such folder", "check crawl.<source>.bulk in params")
-        return [File(folder, spec.folder)]
+        return [BulkFile(folder, spec.folder)]
     if manifest is None:
         raise MissingFile("crawl.<source>.bulk", "nothing that lists its files", "acquire it")
     if spec.part is None:
         shards = sorted(manifest.parent.glob("shard-*.parquet"))
-        return [File(shard, f"{spec.crawl}/{shard.name}") for shard in shards]
+        return [BulkFile(shard, f"{spec.crawl}/{shard.name}") for shard in shards]
     paths, part = placed(manifest, spec.part), manifest.parent / spec.part
     tables = [path for path in paths if not is_picture(path.name)]
-    named = [File(p, f"{spec.source}/{p.relative_to(manifest.parent).as_posix()}") for p in tables]
-    alone = [File(part, f"{spec.source}/{spec.part}")] if len(tables) < len(paths) else []
+    named = [
+        BulkFile(p, f"{spec.source}/{p.relative_to(manifest.parent).as_posix()}") for p in tables
+    ]
+    alone = [BulkFile(part, f"{spec.source}/{spec.part}")] if len(tables) < len(paths) else []
     return [*named, *alone]
 
 
-def _size(file: File) -> int:
+def _size(file: BulkFile) -> int:
     return 0 if file.path.is_dir() else file.path.stat().st_size
 
 
@@ -113,7 +115,7 @@ class _Taking:
 
     def __init__(
         self,
-        wanted: Wanted,
+        wanted: WantedUrls,
         done: Scratch,
         spec: Bulk,
         when: int | None,
@@ -138,7 +140,7 @@ class _Taking:
         if name not in self.reports:
             self._unfinished.setdefault(name, []).append(int(number))
 
-    def take(self, file: File, decoders: Pictures) -> None:
+    def take(self, file: BulkFile, decoders: PictureDecoders) -> None:
         """Read a file, unless it was read to its end."""
         if self.reports.get(file.name, {}).get("of") == _stamp(file):
             return
@@ -234,7 +236,7 @@ def _key(address: str) -> int:
     return int.from_bytes(hashlib.blake2b(address.encode(), digest_size=_KEY_BYTES).digest(), "big")
 
 
-def _stamp(file: File) -> list[int]:
+def _stamp(file: BulkFile) -> list[int]:
     """Return what is another number once a file has changed; a folder's own time says nothing."""
     state = file.path.stat()
     return [state.st_size, state.st_mtime_ns]

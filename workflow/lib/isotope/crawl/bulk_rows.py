@@ -48,7 +48,7 @@ class BulkPicture(NamedTuple):
     licence: str | None = None
 
 
-class Reader(Protocol):
+class BulkReader(Protocol):
     """What reads a file: it is asked which rows are wanted, and told which are damaged."""
 
     def choose(self, first: int, addresses: Sequence[str | None]) -> list[int]:
@@ -60,14 +60,14 @@ class Reader(Protocol):
         ...
 
 
-class File(NamedTuple):
+class BulkFile(NamedTuple):
     """A file of a bulk source: where it is, and how the ledger names it."""
 
     path: Path
     name: str
 
 
-def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+def rows(file: BulkFile, spec: Bulk, reader: BulkReader) -> Iterator[BulkPicture]:
     """Yield the wanted rows of a file of a bulk source, in order.
 
     `spec` is an item of `crawl.<source>.bulk`. A folder is read file by file, sorted.
@@ -91,7 +91,7 @@ def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
         reader.damage(int(row[1]) if row else None, None, "unreadable", error.problem)
 
 
-def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+def _parquet(path: Path, spec: Bulk, reader: BulkReader) -> Iterator[BulkPicture]:
     """Read the addresses of a row group, and its pictures only if some are wanted."""
     with parquet_file(path, buffered=True) as file:
         columns = _columns(path, spec, file.schema_arrow)
@@ -251,7 +251,7 @@ def _as_crawled(picture: BulkPicture, earlier: Mapping[str, Mapping[str, Any]]) 
     return picture._replace(width=size[0], height=size[1], licence=recorded["licence"])
 
 
-def _table(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+def _table(path: Path, spec: Bulk, reader: BulkReader) -> Iterator[BulkPicture]:
     """Read a table of texts between tabs, whose pictures are base64."""
     lines = enumerate(records(path), 1)
     names = spec.columns
@@ -292,7 +292,7 @@ def _batched(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, byt
 
 
 def _lines(
-    lines: Sequence[tuple[int, bytes]], places: Mapping[str, int], count: int, reader: Reader
+    lines: Sequence[tuple[int, bytes]], places: Mapping[str, int], count: int, reader: BulkReader
 ) -> Iterator[BulkPicture]:
     split: list[tuple[int, list[bytes]]] = []
     for number, line in lines:
@@ -331,13 +331,13 @@ def _text(field: bytes) -> str | None:
         return None
 
 
-def _archive(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+def _archive(path: Path, spec: Bulk, reader: BulkReader) -> Iterator[BulkPicture]:
     """Read the pictures of an archive, each asked for while it is at hand."""
     pictures = ((member.name, member.read) for member in members(path) if is_picture(member.name))
     yield from _listed(pictures, spec, reader, 1)
 
 
-def _folder(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+def _folder(path: Path, spec: Bulk, reader: BulkReader) -> Iterator[BulkPicture]:
     below = (file for file in _walk(path) if is_picture(file.name))
     files = ((plain(e.relative_to(path).as_posix()), partial(_content, e)) for e in below)
     yield from _listed(files, spec, reader)
@@ -380,7 +380,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _listed(
     pictures: Iterator[tuple[str, Callable[[], bytes]]],
     spec: Bulk,
-    reader: Reader,
+    reader: BulkReader,
     size: int = _LISTED_ROWS,
 ) -> Iterator[BulkPicture]:
     """Yield the wanted ones of pictures with a name each, which follows `base` in an address."""

@@ -140,7 +140,7 @@ class EarlierCrawl:
         yield from heapq.merge(same, renamed, key=lambda picture: picture[0])
 
 
-class Bulk:
+class BulkPictures:
     """Pictures that bulk sources have brought, for the URLs of a shard."""
 
     def __init__(self, ledgers: Sequence[Path], urls: pl.DataFrame, origin: str) -> None:

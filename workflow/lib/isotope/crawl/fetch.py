@@ -21,7 +21,7 @@ from isotope.crawl import robots
 from isotope.crawl.addresses import (
     PORTS,
     ForbiddenAddress,
-    Guard,
+    PublicResolver,
     hosts,
     sha1_of_base36,
 )
@@ -52,7 +52,7 @@ NO_NETWORK = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """The answer to one request; `body` is there for the status ARRIVED only.
 
     `received` counts the bytes of a body that arrived, kept or not. `moved_to` is the address that
@@ -96,7 +96,7 @@ class Fetcher:
         self._hosts: dict[str, Host] = {}
         self._owners: dict[str, Owner] = {}
         self._gate = asyncio.Semaphore(spec.threads)
-        self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.alternates or []))
+        self._guard = PublicResolver(*([mirror] if mirror else []), *hosts(spec.alternates or []))
         connector = aiohttp.TCPConnector(
             limit=0, resolver=self._guard, socket_factory=self._guard.open, ttl_dns_cache=300
         )
@@ -162,21 +162,21 @@ class Fetcher:
     @asynccontextmanager
     async def fetched(
         self, url: str, headers: Mapping[str, str], *, fresh: bool
-    ) -> AsyncGenerator[Answer, None]:
+    ) -> AsyncGenerator[Response, None]:
         """Yield the last answer on the way from `url`; its body may stay in memory until then."""
-        answer, where, hops = Answer("bad_redirect", error="too many redirects"), None, 0
+        answer, where, hops = Response("bad_redirect", error="too many redirects"), None, 0
         while hops <= REDIRECTS:
             try:
                 where = self._allowed(parse_url(url, where), where)
             except BadUrl as error:
-                answer = Answer("bad_redirect" if hops else "bad_url", error=str(error))
+                answer = Response("bad_redirect" if hops else "bad_url", error=str(error))
                 break
             async with self._request(where, headers, fresh=fresh) as answer:
                 if answer.location is None:
                     yield _moved(answer, where) if hops else answer
                     return
             url, hops = answer.location, hops + 1
-            answer = Answer("bad_redirect", answer.http_status, "too many redirects")
+            answer = Response("bad_redirect", answer.http_status, "too many redirects")
         yield answer
 
     def _allowed(self, where: URL, before: URL | None) -> URL:
@@ -187,14 +187,14 @@ class Fetcher:
     @asynccontextmanager
     async def _request(
         self, where: URL, headers: Mapping[str, str], *, fresh: bool
-    ) -> AsyncGenerator[Answer, None]:
+    ) -> AsyncGenerator[Response, None]:
         host, has_place = self.host(where), False
         try:
             async with host.turn() as started:
                 await self._gate.acquire()
                 has_place = True
                 status = HOST_GONE if host.gone else HOST_DOWN
-                down = Answer(status, error=host.why, host=host.name)
+                down = Response(status, error=host.why, host=host.name)
                 answer = down if host.down else await self._request_once(where, headers)
                 if answer.host is None:
                     failed = answer.status in OF_THE_HOST
@@ -208,7 +208,7 @@ class Fetcher:
             if has_place:
                 self._gate.release()
 
-    async def _request_once(self, where: URL, headers: Mapping[str, str]) -> Answer:
+    async def _request_once(self, where: URL, headers: Mapping[str, str]) -> Response:
         try:
             async with replies.opened(self._session, where, headers) as reply:
                 self.answered = True
@@ -217,10 +217,10 @@ class Fetcher:
         except ReplyFailed as failed:
             return replace(_failure(failed.cause), received=failed.received)
 
-    def _judged(self, reply: Reply, *, conditional: bool) -> Answer:
+    def _judged(self, reply: Reply, *, conditional: bool) -> Response:
         """Return what the head of a reply says; ARRIVED where its body is wanted."""
         code = reply.code
-        answer = Answer(
+        answer = Response(
             ARRIVED,
             code,
             content_type=reply.header("Content-Type"),
@@ -240,7 +240,7 @@ class Fetcher:
             return replace(answer, status="refused", error=f"X-Robots-Tag: {rule}")
         return replace(answer, status=UNCHANGED) if is_unchanged else answer
 
-    async def _read(self, reply: Reply, answer: Answer) -> Answer:
+    async def _read(self, reply: Reply, answer: Response) -> Response:
         most = limits().member_bytes
         body = await reply.read(most)
         if body is None:
@@ -249,13 +249,13 @@ class Fetcher:
         return replace(answer, body=body, received=reply.received)
 
 
-def _moved(answer: Answer, where: URL) -> Answer:
+def _moved(answer: Response, where: URL) -> Response:
     """Return an answer to which redirects led."""
     status = "bad_redirect" if answer.status == "bad_url" else answer.status
     return replace(answer, status=status, moved_to=str(where))
 
 
-def _cause(answer: Answer) -> str:
+def _cause(answer: Response) -> str:
     """Name in a few words what went wrong at a host."""
     code = f"HTTP {answer.http_status}" if answer.http_status else answer.status
     return ": ".join(filter(None, [code, answer.error]))
@@ -266,7 +266,7 @@ _CUT, _NO_ANSWER = "cut off", "no answer at this address"
 _TELLING_ERRORS = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EHOSTUNREACH)
 
 
-def _failure(error: Exception) -> Answer:
+def _failure(error: Exception) -> Response:
     """Name what went wrong, in words without addresses, ports or the order of events."""
     cause = getattr(error, "os_error", error)
     number = getattr(cause, "errno", None)
@@ -285,8 +285,8 @@ def _failure(error: Exception) -> Answer:
     ]
     for kinds, status, words in statuses:
         if isinstance(cause, kinds) or isinstance(error, kinds):
-            return Answer(status, error=words)
-    return Answer("http_error", error="an answer that is not HTTP")
+            return Response(status, error=words)
+    return Response("http_error", error="an answer that is not HTTP")
 
 
 class BadUrl(ValueError):

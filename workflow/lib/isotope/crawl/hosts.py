@@ -33,7 +33,7 @@ PATIENCE_S = 3600
 BREAKER_FAILURES, BREAKER_PAUSE_S, BREAKER_OPENINGS = 20, 30, 5
 
 
-class Numbers:
+class SharedNumbers:
     """`count` numbers, zeros at first; in memory only where no path is given.
 
     The lock is the system's (flock), so a killed job leaves none behind. The file is open only
@@ -90,7 +90,7 @@ class Budget:
 
     def __init__(self, path: Path, gib: float | None, hours: float | None) -> None:
         """Count in the file `path`; None is no limit."""
-        self._numbers, self._gib, self._hours = Numbers(path, 2), gib, hours
+        self._numbers, self._gib, self._hours = SharedNumbers(path, 2), gib, hours
 
     def add(self, received: int, seconds: float) -> None:
         """Add what was used."""
@@ -168,7 +168,7 @@ class Owner:
         shared_file = shared / _file_name(name) if shared and limits.rate_per_s else None
         # When the next request, the next byte and anything at all is due, and when a job last
         # looked (seconds since 1970).
-        self.due = Numbers(shared_file, 4)
+        self.due = SharedNumbers(shared_file, 4)
         self.slots = _Slots(shared_file, limits.connections)
         self.announced = 0.0
         # Why no host of this owner gets a request in this run.

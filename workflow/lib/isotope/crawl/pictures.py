@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
-from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
+from isotope.core.files import EntryContent, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.manifest import placed, placed_if_any
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
@@ -23,7 +23,7 @@ from isotope.core.wikimedia import wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
 from isotope.intake.limits import Refused
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.wiki_files import read_files
 from isotope.params import crawl
@@ -56,7 +56,7 @@ def zim_contents(
             yield address, content_of(path, picture)
 
 
-def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
+def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[EntryContent, str]]:
     if path != zim_pieces(path)[0]:
         return
     (_, host), local_files = wiki_of(path), _local(tuple(files))
@@ -156,7 +156,7 @@ def write_shard(
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
     decoding = {**limits.values(), "keep_webp": True}
-    with Pictures(decoding) as decoders:
+    with PictureDecoders(decoding) as decoders:
         for url, data, (outcome, webp) in decoders.convert_all(contents):
             row = _row(url, data, outcome, webp)
             ledger.append(row | {"fetched_at": when})

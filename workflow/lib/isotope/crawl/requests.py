@@ -17,8 +17,8 @@ from isotope.crawl.earlier import EarlierCrawl
 from isotope.crawl.fetch import (
     ARRIVED,
     UNCHANGED,
-    Answer,
     Fetcher,
+    Response,
     authority,
     mirrored,
     parse_url,
@@ -39,7 +39,7 @@ _WORKERS_A_CONNECTION = 2
 Keep = Callable[[str, Row, bytes | None], None]
 
 
-class Wanted(NamedTuple):
+class PictureRequest(NamedTuple):
     """A picture to request: its id, its own address, and the one to try, which may be another."""
 
     image_id: str
@@ -58,13 +58,13 @@ class PendingUrl:
 
     due_s: float
     number: int
-    wanted: Wanted = field(compare=False)
+    wanted: PictureRequest = field(compare=False)
     url: str = field(compare=False)
     attempts: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
-class Resources:
+class CrawlResources:
     """What a crawl works with."""
 
     fetcher: Fetcher
@@ -78,14 +78,14 @@ class Resources:
 class Requests:
     """Requests every URL until it has its last outcome."""
 
-    def __init__(self, spec: Crawl, resources: Resources, keep: Keep) -> None:
+    def __init__(self, spec: Crawl, resources: CrawlResources, keep: Keep) -> None:
         """`keep` gets image_id, a row of the ledger, and the WebP of a picture that is new."""
         self._spec, self._resources, self._keep = spec, resources, keep
         self._origin = origin(spec)
         self._hosts: dict[str, list[PendingUrl]] = {}
         self._charged = (0, time.monotonic())
 
-    async def run(self, pictures: Iterable[Wanted]) -> None:
+    async def run(self, pictures: Iterable[PictureRequest]) -> None:
         """Request all of them.
 
         Raises:
@@ -107,12 +107,12 @@ class Requests:
         finally:
             self._charge()
 
-    def _requested(self, wanted: Wanted) -> str:
+    def _requested(self, wanted: PictureRequest) -> str:
         if wanted.is_own:
             return self._resources.mirrored(self._own_address(wanted))
         return self._resources.mirrored_alternate(wanted.address)
 
-    def _own_address(self, wanted: Wanted) -> str:
+    def _own_address(self, wanted: PictureRequest) -> str:
         width, url = self._spec.width, wanted.image_url
         return url if width is None and _ORIGINAL.fullmatch(url) else request_url(url, width)
 
@@ -174,7 +174,7 @@ class Requests:
                     return await self._outcome(url.wanted, answer)
             address, fresh = further, False
 
-    def _further(self, wanted: Wanted, answer: Answer) -> str | None:
+    def _further(self, wanted: PictureRequest, answer: Response) -> str | None:
         """Return where else Wikimedia may have a picture that is not at the address requested.
 
         Thumbnails are on another host since August 2026, and none is wider than its picture; a list
@@ -188,13 +188,13 @@ class Requests:
             further = further or canonical_url(wanted.image_url)
         return further and self._resources.mirrored(further)
 
-    def _wait_s(self, attempts: int, answer: Answer) -> float:
+    def _wait_s(self, attempts: int, answer: Response) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""
         backoff = min(self._spec.wait_s * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
         jittered = backoff * random.uniform(0.5, 1.0)
         return max(jittered, min(answer.retry_after_s or 0.0, hosts.PATIENCE_S))
 
-    async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
+    async def _outcome(self, wanted: PictureRequest, answer: Response) -> tuple[Row, bytes | None]:
         before = self._resources.earlier
         earlier = before.row(wanted.image_url) if before else None
         if answer.status == UNCHANGED and earlier:
@@ -221,7 +221,7 @@ class Requests:
         digest = hashlib.sha256(webp).hexdigest()
         return {**row, **picture, "bytes": len(webp), "sha256": digest}, webp
 
-    def _fetched_from(self, wanted: Wanted, answer: Answer) -> str | None:
+    def _fetched_from(self, wanted: PictureRequest, answer: Response) -> str | None:
         """Return the address that the bytes came from, if it is not the picture's own.
 
         A loopback server's port is another one every time, so the host it stands for is named.
@@ -233,14 +233,14 @@ class Requests:
         return answer.moved_to
 
 
-def _columns(answer: Answer) -> Row:
+def _columns(answer: Response) -> Row:
     names = ("status", "http_status", "error", "content_type", "etag", "last_modified")
     row = {name: getattr(answer, name) for name in (*names, "commons_sha1")}
     # The host that was given up may be another one, behind a redirect.
     return row if answer.host is None else {**row, "host": answer.host}
 
 
-def _differs(answer: Answer) -> bool:
+def _differs(answer: Response) -> bool:
     """Tell whether an original is not what Wikimedia's store says it is."""
     if answer.commons_sha1 is None:
         return False

@@ -25,7 +25,7 @@ from isotope.crawl.alternates import (
     lost_elsewhere,
     outcome,
 )
-from isotope.crawl.earlier import IN_BULK, Bulk, EarlierCrawl
+from isotope.crawl.earlier import IN_BULK, BulkPictures, EarlierCrawl
 from isotope.crawl.fetch import BadUrl, Fetcher, mirrored, parse_url
 from isotope.crawl.hosts import Budget
 from isotope.crawl.ledger import (
@@ -41,7 +41,7 @@ from isotope.crawl.ledger import (
     remedy,
 )
 from isotope.crawl.outages import Outages
-from isotope.crawl.requests import Requests, Resources, Wanted
+from isotope.crawl.requests import CrawlResources, PictureRequest, Requests
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Stores, check, settle, witnesses_of
@@ -87,7 +87,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     urls_of_shard = pl.read_parquet(urls, glob=False).filter(pl.col("shard") == shard).drop("shard")
     folder = outputs["ledger"].parent.parent / spec.after if spec.after else None
     before = EarlierCrawl(folder, urls_of_shard, origin(spec), spec.side_px) if folder else None
-    stock = Bulk(bulk, urls_of_shard, origin(spec)) if bulk else None
+    stock = BulkPictures(bulk, urls_of_shard, origin(spec)) if bulk else None
     path = scratch / f"{shard:05d}-{_crawl_id(urls_of_shard, spec)}.sqlite"
     with ExitStack() as stack:
         server = serving(Path(spec.serve)) if spec.serve else nullcontext(spec.mirror)
@@ -104,7 +104,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
 def _crawled(
     urls: pl.DataFrame,
     spec: Crawl,
-    stores: tuple[Scratch, EarlierCrawl | None, Bulk | None],
+    stores: tuple[Scratch, EarlierCrawl | None, BulkPictures | None],
 ) -> pl.DataFrame:
     """Crawl what is left, and return the ledger."""
     done, before, bulk = stores
@@ -157,14 +157,16 @@ def crawl_all(
     spec: Crawl,
     stores: tuple[Scratch, Outages],
     earlier: EarlierCrawl | None = None,
-    bulk: Bulk | None = None,
+    bulk: BulkPictures | None = None,
 ) -> None:
     """Request every URL that the scratch does not have, or not under these settings."""
     scratch, outages = stores
     _forget_outdated(scratch, spec, earlier, bulk)
     scratch.finished = False
     last = len(_alternates(spec))
-    pictures = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
+    pictures = [
+        PictureRequest(i, url, url) for i, url in urls.select("image_id", "image_url").rows()
+    ]
     if earlier and spec.ask_again is False:
         _take_over(pictures, scratch.urls(), scratch, earlier)
     if bulk:
@@ -183,7 +185,10 @@ def crawl_all(
 
 
 def _take_over(
-    pictures: Sequence[Wanted], done: Collection[str], scratch: Scratch, earlier: EarlierCrawl
+    pictures: Sequence[PictureRequest],
+    done: Collection[str],
+    scratch: Scratch,
+    earlier: EarlierCrawl,
 ) -> None:
     """Use the pictures of the earlier crawl without a request."""
     for wanted in pictures:
@@ -194,10 +199,10 @@ def _take_over(
 
 
 def _take_bulk(
-    pictures: Sequence[Wanted],
+    pictures: Sequence[PictureRequest],
     scratch: Scratch,
     earlier: EarlierCrawl | None,
-    bulk: Bulk,
+    bulk: BulkPictures,
     spec: Crawl,
 ) -> None:
     """Use the pictures of bulk sources for what is not there, or was lost."""
@@ -212,7 +217,7 @@ def _take_bulk(
     scratch.commit()
 
 
-def _fall_back(pictures: Sequence[Wanted], scratch: Scratch, bulk: Bulk) -> None:
+def _fall_back(pictures: Sequence[PictureRequest], scratch: Scratch, bulk: BulkPictures) -> None:
     """Use the pictures of bulk sources for what was requested in spite of them, and is lost."""
     ids = {wanted.image_url: wanted.image_id for wanted in pictures}
     for _, lost in scratch.rows(FAILURES):
@@ -228,7 +233,7 @@ def _alternates(spec: Crawl) -> list[str]:
     return spec.alternates or []
 
 
-def _alternate_addresses(pictures: Sequence[Wanted], spec: Crawl) -> list[str]:
+def _alternate_addresses(pictures: Sequence[PictureRequest], spec: Crawl) -> list[str]:
     """Return where the alternates of some pictures are requested."""
     addresses = (alternate_url(a, w.image_url) for w in pictures for a in _alternates(spec))
     return [_stand_in(address, spec) for address in addresses if address]
@@ -240,7 +245,7 @@ def _stand_in(address: str, spec: Crawl) -> str:
 
 
 def _forget_outdated(
-    scratch: Scratch, spec: Crawl, earlier: EarlierCrawl | None, bulk: Bulk | None
+    scratch: Scratch, spec: Crawl, earlier: EarlierCrawl | None, bulk: BulkPictures | None
 ) -> None:
     """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
     again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
@@ -275,7 +280,7 @@ def _host(url: str) -> str | None:
         return None
 
 
-async def _crawl(left: Sequence[Wanted], spec: Crawl, stores: Stores) -> None:
+async def _crawl(left: Sequence[PictureRequest], spec: Crawl, stores: Stores) -> None:
     scratch, outages, earlier, progress = stores
     folder = scratch.path.parent
     budget = Budget(folder / "spent", spec.budget_gib, spec.budget_hours)
@@ -286,7 +291,7 @@ async def _crawl(left: Sequence[Wanted], spec: Crawl, stores: Stores) -> None:
     stand_in = partial(_stand_in, spec=spec)
     try:
         await decoders.start()
-        resources = Resources(fetcher, decoders, earlier, budget, to_host, stand_in)
+        resources = CrawlResources(fetcher, decoders, earlier, budget, to_host, stand_in)
         await _request_directly(left, spec, resources, stores)
         # Pictures that an outage hides are not lost.
         await settle(stores, fetcher)
@@ -302,7 +307,7 @@ async def _crawl(left: Sequence[Wanted], spec: Crawl, stores: Stores) -> None:
 
 
 async def _request_directly(
-    left: Sequence[Wanted], spec: Crawl, resources: Resources, stores: Stores
+    left: Sequence[PictureRequest], spec: Crawl, resources: CrawlResources, stores: Stores
 ) -> None:
     """Request pictures by their own addresses."""
     has_more = bool(_alternates(spec))
@@ -316,13 +321,13 @@ async def _request_directly(
 
 
 async def _elsewhere(
-    number: int, alternate: str, spec: Crawl, resources: Resources, stores: Stores
+    number: int, alternate: str, spec: Crawl, resources: CrawlResources, stores: Stores
 ) -> None:
     """Request what is lost so far by the alternate `number`, from 1."""
     scratch, progress = stores.scratch, stores.progress
     is_last = number == len(_alternates(spec))
     lost = {row["image_url"]: (image_id, row) for image_id, row in scratch.untried(LOST, number)}
-    wanted: list[Wanted] = []
+    wanted: list[PictureRequest] = []
 
     def keep(image_id: str, row: Row, webp: bytes | None) -> None:
         _, before = lost[row["image_url"]]
@@ -341,13 +346,13 @@ async def _elsewhere(
             scratch.add(image_id, lost_elsewhere(row, None, None, number), None)
             progress.add(int(is_last))
         else:
-            wanted.append(Wanted(image_id, url, address))
+            wanted.append(PictureRequest(image_id, url, address))
     await Requests(spec, resources, keep).run(wanted)
 
 
 def write_pixels(
     urls: pl.DataFrame,
-    stores: tuple[Scratch, EarlierCrawl | None, Bulk | None],
+    stores: tuple[Scratch, EarlierCrawl | None, BulkPictures | None],
     ledger: pl.DataFrame,
     path: Path,
 ) -> None:

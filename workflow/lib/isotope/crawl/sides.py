@@ -18,7 +18,7 @@ from isotope.core import digests, store
 from isotope.core.pixels import shard_rows, write_shard
 from isotope.core.progress import Progress, log
 from isotope.intake.decoders import Converted
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 from isotope.params.crawl import Crawl
 from isotope.schemas.crawl import LEDGER, PIXELS
 
@@ -93,13 +93,15 @@ def reduce_shards(ledgers: Sequence[Path], side_px: int | None, decoding: Crawl)
     log.info("%s pictures are reduced to a side of %d px, none is requested", f"{count:,}", side_px)
     progress = Progress("pictures reduced", count)
     limits = {**decoding.values(), "side_px": side_px, "keep_webp": True}
-    with Pictures(limits) as decoders:
+    with PictureDecoders(limits) as decoders:
         for ledger, urls in larger.items():
             _reduce(ledger, frozenset(urls), decoders, progress)
     progress.finish()
 
 
-def _reduce(ledger: Path, urls: Collection[str], decoders: Pictures, progress: Progress) -> None:
+def _reduce(
+    ledger: Path, urls: Collection[str], decoders: PictureDecoders, progress: Progress
+) -> None:
     """Write a shard anew, and then its ledger by the pictures that are there."""
     shard = ledger.with_name(ledger.name.replace("ledger-", "shard-"))
     changes = dict[str, Row]()

@@ -19,7 +19,7 @@ def shown(addresses: Sequence[str | None]) -> pl.Series:
     return files_of(urls.to_series())
 
 
-class Wanted:
+class WantedUrls:
     """The URLs that are wanted and not there yet, each with a place from 0.
 
     In memory are the list and, for each URL, 8 bytes by which its file is looked up.

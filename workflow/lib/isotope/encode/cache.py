@@ -34,7 +34,7 @@ _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "open_clip_torch", "tran
 # What turns an item into its vector, besides the code of the model's kind.
 _ENCODING = (
     *("models.encoders:load", "core.pixels:decode"),
-    *("models.encoders:Batches", "models.encoders:means", "models.encoders:lines"),
+    *("models.encoders:ShapeBatches", "models.encoders:means", "models.encoders:lines"),
 )
 # Params that choose what is encoded: part of the contents, not of the key.
 _NOT_HOW = frozenset({"fields", "images", "summary"})

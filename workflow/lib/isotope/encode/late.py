@@ -17,20 +17,20 @@ import numpy as np
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.multivectors import Span, Writer, pooled, write_items, written
+from isotope.core.multivectors import VectorSpan, Writer, pooled, write_items, written
 from isotope.core.pixels import iter_pictures, places_by_picture
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, demand_finite, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import CAPTIONS, iter_texts, slice_ids
 from isotope.models import late
-from isotope.models.kinds.late import Late
-from isotope.models.late import LateEncoder, Prepared
+from isotope.models.kinds.late import LateModel
+from isotope.models.late import LateEncoder, PreparedItem
 
 _IMAGES_PER_READ = 4_096
 
 
-class Files(NamedTuple):
+class LateFiles(NamedTuple):
     """Where pooled vectors, their ids, all vectors, and the table of these go."""
 
     vectors: Path
@@ -44,7 +44,7 @@ def encode_late_shard(  # noqa: PLR0913
     texts: Path,
     images: Path,
     pixels: Sequence[Path],
-    model: Late,
+    model: LateModel,
     language: str,
     shard: int,
     shards: int,
@@ -64,7 +64,8 @@ def encode_late_shard(  # noqa: PLR0913
     encoding = Encoding(model, None, batch, precision, shard, shards)
     encoder, fields = late.load(model), model.fields
     text_files, image_files = (
-        Files(*(outputs[f"{side}_{kind}"] for kind in Files._fields)) for side in ("text", "image")
+        LateFiles(*(outputs[f"{side}_{kind}"] for kind in LateFiles._fields))
+        for side in ("text", "image")
     )
     ids = slice_ids(texts, "text_id", fields, encoding)
     encode_texts(ids, iter_texts(texts, ids, fields), encoder, encoding, text_files)
@@ -76,7 +77,7 @@ def encode_late_shard(  # noqa: PLR0913
 
 
 def encode_texts(
-    ids: pl.Series, texts: Iterator[str], encoder: LateEncoder, encoding: Encoding, files: Files
+    ids: pl.Series, texts: Iterator[str], encoder: LateEncoder, encoding: Encoding, files: LateFiles
 ) -> None:
     """Write the vectors of texts; those of `ids`, in their order.
 
@@ -99,7 +100,7 @@ def encode_texts(
 
 
 def encode_images(
-    images: Path, pixels: Sequence[Path], encoder: LateEncoder, encoding: Encoding, files: Files
+    images: Path, pixels: Sequence[Path], encoder: LateEncoder, encoding: Encoding, files: LateFiles
 ) -> None:
     """Write the vectors of a shard of the images, by their pixels, which are streamed.
 
@@ -143,8 +144,8 @@ class _Filling:
 
     def __init__(self, block: FloatArray, writer: Writer, ids: pl.Series) -> None:
         self._block, self._writer, self._ids = block, writer, ids
-        self.spans = [Span(0, 0)] * len(block)
-        self.queries: list[Span | None] = [None] * len(block)
+        self.spans = [VectorSpan(0, 0)] * len(block)
+        self.queries: list[VectorSpan | None] = [None] * len(block)
 
     def put(self, places: Sequence[int], vectors: FloatArray) -> None:
         """Store the vectors of an item that stands in these rows."""
@@ -164,7 +165,7 @@ class _Filling:
 
 @contextmanager
 def _filling(
-    ids: pl.Series, encoder: LateEncoder, encoding: Encoding, files: Files
+    ids: pl.Series, encoder: LateEncoder, encoding: Encoding, files: LateFiles
 ) -> Iterator[_Filling]:
     with (
         created(files.vectors, (len(ids), encoder.dim), encoding.precision, ids) as block,
@@ -183,9 +184,9 @@ class _Waiting:
         self, encoder: LateEncoder, size: int, put: Callable[[Sequence[int], FloatArray], None]
     ) -> None:
         self._encoder, self._size, self._put = encoder, size, put
-        self._waiting: dict[tuple[int, ...], list[tuple[Sequence[int], Prepared]]] = {}
+        self._waiting: dict[tuple[int, ...], list[tuple[Sequence[int], PreparedItem]]] = {}
 
-    def add(self, places: Sequence[int], item: Prepared) -> None:
+    def add(self, places: Sequence[int], item: PreparedItem) -> None:
         waiting = self._waiting.setdefault(item.shape, [])
         waiting.append((places, item))
         if len(waiting) == self._size:

@@ -19,11 +19,11 @@ from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, iter_texts, slice_ids
+from isotope.encode.shard import ShardFiles, iter_texts, slice_ids
 from isotope.intake.tables import frame
 from isotope.models.dates import NO_FOLD, DatesModel, fold_of, load_dates, years_of
 from isotope.params.sections import ModelKind
-from isotope.params.summary import Summary
+from isotope.params.summary import Summaries
 from isotope.schemas.collect import IMAGES
 
 _TEXTS_AT_A_TIME = 4_096
@@ -32,7 +32,7 @@ _KEYS = ("image_id", "image_url")
 
 
 def write_summaries(
-    *, images: Path, spec: Summary, language: str, batch: int, summaries: Path
+    *, images: Path, spec: Summaries, language: str, batch: int, summaries: Path
 ) -> None:
     """Write IMAGES with one reference caption in `language` each: the summary.
 
@@ -82,7 +82,7 @@ def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
 
 
 def _from_model(
-    images: Path, ids: pl.Series, spec: Summary, how: tuple[str, int]
+    images: Path, ids: pl.Series, spec: Summaries, how: tuple[str, int]
 ) -> Iterator[tuple[str, str]]:
     from isotope.models.transformers import Summarizer  # noqa: PLC0415
 
@@ -125,14 +125,14 @@ def encode_dates_shard(  # noqa: PLR0913
     """
     encoding = Encoding(ModelKind(), weights, 1, shard=shard, shards=shards)
     of_texts, of_images = (
-        Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in ("text", "image")
+        ShardFiles(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in ("text", "image")
     )
     encode_dated_texts(texts, fields, encoding, of_texts)
     encode_dated_images(images, column, encoding, of_images)
 
 
 def encode_dated_texts(
-    texts: Path, fields: Sequence[str], encoding: Encoding, files: Files
+    texts: Path, fields: Sequence[str], encoding: Encoding, files: ShardFiles
 ) -> None:
     """Encode a shard of the texts by their probable years.
 
@@ -155,7 +155,7 @@ def encode_dated_texts(
     progress.finish()
 
 
-def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Files) -> None:
+def encode_dated_images(images: Path, column: str, encoding: Encoding, files: ShardFiles) -> None:
     """Encode a shard of the images by their dates; pixels are not read.
 
     Raises:

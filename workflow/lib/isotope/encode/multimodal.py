@@ -15,14 +15,14 @@ import polars as pl
 import torch
 from PIL import Image
 
-from isotope.core.exact import Shards
+from isotope.core.exact import VectorShards
 from isotope.core.pixels import batches, iter_pictures, places_by_picture
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, iter_texts, slice_ids
+from isotope.encode.shard import ShardFiles, iter_texts, slice_ids
 from isotope.models import encoders
-from isotope.models.encoders import Batches
+from isotope.models.encoders import ShapeBatches
 from isotope.models.mix import Mix, Rows, load_mix
 from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder
 from isotope.params.sections import ModelKind
@@ -54,13 +54,13 @@ def encode_side_inputs(  # noqa: PLR0913
     """
     encoding = Encoding(model, weights, batch, shard=shard, shards=shards)
     questions, pictures = (
-        Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in _SIDE_INPUTS
+        ShardFiles(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in _SIDE_INPUTS
     )
     encode_questions(images, encoding, questions)
     encode_pictures(texts, pixels, encoding, pictures)
 
 
-def encode_questions(images: Path, encoding: Encoding, files: Files) -> None:
+def encode_questions(images: Path, encoding: Encoding, files: ShardFiles) -> None:
     """Encode the `question` on each image of a shard as `encode_images` cuts them.
 
     An image without one has zeros, whose similarity to anything is 0.
@@ -81,7 +81,9 @@ def encode_questions(images: Path, encoding: Encoding, files: Files) -> None:
     progress.finish()
 
 
-def encode_pictures(texts: Path, pixels: Sequence[Path], encoding: Encoding, files: Files) -> None:
+def encode_pictures(
+    texts: Path, pixels: Sequence[Path], encoding: Encoding, files: ShardFiles
+) -> None:
     """Encode the picture of each text of a shard as `encode_texts` cuts them.
 
     Raises:
@@ -116,7 +118,7 @@ def encode_mix_shard(
     """
     mix = load_mix(weights)
     for side, beside in (("images", "questions"), ("texts", "pictures")):
-        main, other = Shards([inputs[side]]), Shards([inputs[beside]])
+        main, other = VectorShards([inputs[side]]), VectorShards([inputs[beside]])
         ids = pl.read_parquet(inputs[f"{side}_ids"], glob=False)["id"]
         progress, vectors = Progress(f"{side} mixed", len(ids)), outputs[f"{side[:-1]}_vectors"]
         with created(vectors, (len(ids), _width(mix, main.dim)), ids=ids) as block:
@@ -129,7 +131,7 @@ def encode_mix_shard(
 
 
 def _rows(
-    mix: Mix, side: str, main: Shards, other: Shards, rows: Rows
+    mix: Mix, side: str, main: VectorShards, other: VectorShards, rows: Rows
 ) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
     mixed = mix.queries if side == "images" else mix.texts
     with torch.inference_mode():
@@ -200,7 +202,7 @@ def _fill(
     def encode(items: list[Any]) -> FloatArray:
         return encoder.encode(side.encodes_as, items)
 
-    waiting, unfilled = Batches(block, encode, encoding.batch), np.ones(len(rows), np.bool_)
+    waiting, unfilled = ShapeBatches(block, encode, encoding.batch), np.ones(len(rows), np.bool_)
     progress = Progress(f"{side.encodes_as} encoded, {encoding.position}", len(rows))
     for some in iter_pictures(places_of, pixels, encoding.batch):
         for picture, image in some:

@@ -32,8 +32,8 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
 from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
 from isotope.models import encoders
-from isotope.models.encoders import LINES, WHOLE_TEXT, Batches, Encode, Encoder, lines, means
-from isotope.models.kinds._bases import Reader
+from isotope.models.encoders import LINES, WHOLE_TEXT, Encode, Encoder, ShapeBatches, lines, means
+from isotope.models.kinds._bases import FieldReader
 from isotope.params.sections import ModelKind
 from isotope.schemas.encode import CONTENTS
 
@@ -44,7 +44,7 @@ _IMAGES_PER_READ = 4_096
 _PICTURES_WAIT = 1_024
 
 
-class Files(NamedTuple):
+class ShardFiles(NamedTuple):
     """Where the vectors of a shard and their ids go, and another collection's shards of vectors."""
 
     vectors: Path
@@ -52,7 +52,7 @@ class Files(NamedTuple):
     earlier: Sequence[Path] = ()
 
 
-class Sources(NamedTuple):
+class ImageSources(NamedTuple):
     """What may stand for images: pixels, captions in a language, and features (`encode_images`)."""
 
     pixels: Sequence[Path]
@@ -65,7 +65,7 @@ def encode_shard(  # noqa: PLR0913
     texts: Path,
     images: Path,
     pixels: Sequence[Path],
-    model: Reader,
+    model: FieldReader,
     weights: Path | None,
     features: Sequence[Path],
     earlier: Sequence[Path],
@@ -87,14 +87,14 @@ def encode_shard(  # noqa: PLR0913
     """
     encoding = Encoding(model, weights, batch, precision, shard, shards)
     encode_texts(texts, encoding, _files(outputs, "text", earlier), model.fields)
-    sources = Sources(pixels, language, features)
+    sources = ImageSources(pixels, language, features)
     encode_image_shard(images, sources, encoding, _files(outputs, "image", earlier))
 
 
 def encode_texts_shard(  # noqa: PLR0913
     *,
     texts: Path,
-    model: Reader,
+    model: FieldReader,
     weights: Path | None,
     earlier: Sequence[Path],
     shard: int,
@@ -112,15 +112,15 @@ def encode_texts_shard(  # noqa: PLR0913
     encode_texts(texts, encoding, _files(outputs, "text", earlier), model.fields)
 
 
-def _files(outputs: Mapping[str, Path], side: str, earlier: Sequence[Path]) -> Files:
+def _files(outputs: Mapping[str, Path], side: str, earlier: Sequence[Path]) -> ShardFiles:
     vectors_of_side = [
         path for path in earlier if path.parent.name == f"{side}s" and path.suffix == ".npy"
     ]
-    return Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"], vectors_of_side)
+    return ShardFiles(outputs[f"{side}_vectors"], outputs[f"{side}_ids"], vectors_of_side)
 
 
 def encode_texts(
-    texts: Path, encoding: Encoding, files: Files, fields: Sequence[str] = FIVE_FIELDS
+    texts: Path, encoding: Encoding, files: ShardFiles, fields: Sequence[str] = FIVE_FIELDS
 ) -> None:
     """Encode a shard of the texts: a contiguous slice in order of text_id.
 
@@ -156,7 +156,7 @@ def _new(
 def _fill_texts(
     filled: "Filling", texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
-    waiting = Batches(filled.block, encoder.encode_texts, batch)
+    waiting = ShapeBatches(filled.block, encoder.encode_texts, batch)
     for new in texts:
         shapes = encoder.shapes([text for _, text in new])
         for (row, text), shape in zip(new, shapes, strict=True):
@@ -172,7 +172,9 @@ def _fill_lines(
         filled.block[places] = means([lines(text) for _, text in new], encoder, batch)
 
 
-def encode_image_shard(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
+def encode_image_shard(
+    images: Path, sources: ImageSources, encoding: Encoding, files: ShardFiles
+) -> None:
     """Encode a shard of the images by the model's `images`: captions, or pixels by default.
 
     Raises:
@@ -188,7 +190,7 @@ def encode_images(
     images: Path,
     pixels: Sequence[Path],
     encoding: Encoding,
-    files: Files,
+    files: ShardFiles,
     features: Sequence[Path] = (),
 ) -> None:
     """Encode a shard of the images by their pixels: a contiguous slice in order of image_id.
@@ -210,7 +212,7 @@ def encode_images(
     progress = Progress(f"images encoded, {encoding.position}", len(places_of))
     with filling(files, rows, encoder.dim, encoding, picture_key(encoder, encoding)) as filled:
         waiting = _Pictures(filled.block, encoder, encoding.batch)
-        ready = _Features(features, Batches(filled.block, _head(encoder), encoding.batch))
+        ready = _Features(features, ShapeBatches(filled.block, _head(encoder), encoding.batch))
 
         def new(picture: str, webp: bytes) -> bool:
             progress.add()
@@ -244,7 +246,7 @@ class _Pictures:
     """Pictures that wait for others of their shape; where all are cut alike, there is one shape."""
 
     def __init__(self, block: FloatArray, encoder: Encoder, batch: int) -> None:
-        self._batches, self._count = Batches(block, encoder.encode_images, batch), 0
+        self._batches, self._count = ShapeBatches(block, encoder.encode_images, batch), 0
         self._shapes = encoder.picture_shapes if isinstance(encoder, PictureShapes) else None
 
     def add(self, places: Sequence[Sequence[int]], images: list[Image.Image]) -> None:
@@ -265,7 +267,7 @@ class _Pictures:
 class _Features:
     """Features of pictures by a frozen tower, on their way through the heads."""
 
-    def __init__(self, features: Sequence[Path], waiting: Batches) -> None:
+    def __init__(self, features: Sequence[Path], waiting: ShapeBatches) -> None:
         self._waiting = waiting
         loaded = load_vectors(features[:1], features[1:]) if features else None
         self._block = loaded.blocks[0] if loaded else None
@@ -287,7 +289,7 @@ def _head(encoder: Encoder) -> Encode:
     return getattr(encoder, "encode_features", encoder.encode_images)
 
 
-def encode_captions(images: Path, language: str, encoding: Encoding, files: Files) -> None:
+def encode_captions(images: Path, language: str, encoding: Encoding, files: ShardFiles) -> None:
     """Encode a shard of the images by their captions in a language, [n, dim].
 
     An image without a caption in the language is encoded as an empty text, as is a text whose
@@ -347,7 +349,7 @@ def _fill_captions(
 
 @contextmanager
 def filling(
-    files: Files, rows: pl.Series, dim: int, encoding: Encoding, key: str
+    files: ShardFiles, rows: pl.Series, dim: int, encoding: Encoding, key: str
 ) -> Generator["Filling"]:
     """Yield what fills the files of the ids `rows`; they get their names when it is complete.
 

@@ -18,7 +18,7 @@ from isotope.core.store import grouped as grouped_rows
 from isotope.encode.cache import Encoding
 from isotope.encode.late import captions
 from isotope.encode.shard import iter_texts, slice_ids
-from isotope.models.kinds.sparse import Sparse
+from isotope.models.kinds.sparse import SparseModel
 from isotope.models.sparse import Impacts, SparseEncoder, grouped
 from isotope.schemas.encode import SPARSE
 
@@ -29,7 +29,7 @@ def encode_sparse_shard(  # noqa: PLR0913
     *,
     texts: Path,
     images: Path,
-    model: Sparse,
+    model: SparseModel,
     language: str,
     shard: int,
     shards: int,

@@ -28,7 +28,7 @@ from isotope.core.lucene import contents
 from isotope.core.prepare import NONE
 from isotope.core.progress import log
 from isotope.core.store import UNDIVIDED, Part, rows_in, write_slice
-from isotope.index.engines import ENGINES, Side
+from isotope.index.engines import ENGINES, SideDocuments
 
 _ROWS = 50_000
 _NATIVE = "native"
@@ -54,13 +54,13 @@ def index_bm25(  # noqa: PLR0913
     An index of the same words in `earlier`, such folders of another collection, is copied.
 
     Raises:
-        As `engines.Engine.build`.
+        As `engines.IndexEngine.build`.
     """
     reads = Reads(language, texts_language or language, fields, prepare)
     tables = {"texts": texts, "images": images}
     before = _by_setting(earlier)
     with _scratch(folders[0]) as scratch, filled(folders) as parts:
-        digests = Digests(reads, parts, splits, engine)
+        digests = IndexDigests(reads, parts, splits, engine)
         if before:
             # What is to be copied has to be known first.
             for side in SIDES:
@@ -75,7 +75,9 @@ def index_bm25(  # noqa: PLR0913
                 yield words
 
         sides = (
-            Side(words_of(side), reads.language_of(side), digests.places(side, without=copied))
+            SideDocuments(
+                words_of(side), reads.language_of(side), digests.places(side, without=copied)
+            )
             for side in SIDES
         )
         ENGINES[engine].build(sides, threads=threads)
@@ -107,7 +109,7 @@ def index_digests(  # noqa: PLR0913
     `index_bm25`. Memory does not grow with a table.
     """
     reads = Reads(language, texts_language, fields, prepare)
-    computed = Digests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
+    computed = IndexDigests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
     digests.parent.mkdir(parents=True, exist_ok=True)
     with _scratch(digests) as scratch:
         for side, table in (("texts", texts), ("images", images)):
@@ -138,15 +140,15 @@ def index_bm25_shard(  # noqa: PLR0913
     What will be copied is not indexed, and a pool without documents in this part has no index.
 
     Raises:
-        As `engines.Engine.build`.
+        As `engines.IndexEngine.build`.
     """
     reads = Reads(language, texts_language, fields, prepare)
     tables = {"texts": texts, "images": images}
     copied = {key for key, digest in _read(digests).items() if digest["copied"]}
     with _scratch(folders[0]) as scratch, filled(folders) as parts:
-        places = Digests(reads, parts, splits, engine)
+        places = IndexDigests(reads, parts, splits, engine)
         sides = (
-            Side(
+            SideDocuments(
                 _frames(tables[side], side, reads, part, scratch),
                 reads.language_of(side),
                 places.places(side, without=copied),
@@ -172,7 +174,7 @@ def index_bm25_gather(  # noqa: PLR0913
     The pieces of a setting are in the order of the shards. A digest stands beside each index.
 
     Raises:
-        As `engines.Engine.merge`.
+        As `engines.IndexEngine.merge`.
     """
     before, expected = _by_setting(earlier), _read(digests)
     reads = Reads(language, texts_language)
@@ -251,7 +253,7 @@ def pools_of(parts: Mapping[str, Path], splits: Sequence[str]) -> Iterator[tuple
             yield setting, pool, part
 
 
-class Digest:
+class IndexDigest:
     """SHA-256 of what an index is made of: the analysis, then each document's id and contents."""
 
     def __init__(self, analysis: str) -> None:
@@ -268,14 +270,14 @@ class Digest:
         return self._sha256.hexdigest()
 
 
-class Compared(TypedDict):
+class ComparedDigest(TypedDict):
     """A digest, and whether the earlier index at this place has the same."""
 
     sha256: str
     copied: bool
 
 
-class Digests:
+class IndexDigests:
     """The indexes of a system, by `<setting>/<pool>/<side>`: their splits, places and digests."""
 
     def __init__(
@@ -289,7 +291,7 @@ class Digests:
             for pool in pools(setting, splits)
             for side in SIDES
         }
-        self._digests = dict[str, Digest]()
+        self._digests = dict[str, IndexDigest]()
 
     def add(self, side: str, words: pl.DataFrame) -> None:
         """Go on with more documents of a side."""
@@ -299,7 +301,7 @@ class Digests:
                 words.filter(pl.col("split").is_in(splits)) if _side(key) == side else words[:0]
             )
             if words_of_index.height:
-                self._digests.setdefault(key, Digest(analysis)).add(words_of_index)
+                self._digests.setdefault(key, IndexDigest(analysis)).add(words_of_index)
 
     def path_of(self, key: str) -> Path:
         """Return where an index lies; its folder is made."""
@@ -313,14 +315,14 @@ class Digests:
         keys = {key for key in self._splits if _side(key) == side} - without
         return {self.path_of(key): self._splits[key] for key in sorted(keys)}
 
-    def compared(self, before: Mapping[str, Path]) -> dict[str, Compared]:
+    def compared(self, before: Mapping[str, Path]) -> dict[str, ComparedDigest]:
         """Return the digest of each index that has documents, beside the earlier one."""
-        comparison = dict[str, Compared]()
+        comparison = dict[str, ComparedDigest]()
         for key, digest in self._digests.items():
             setting, _, relative = key.partition("/")
             sha256 = digest.hexdigest()
             same = setting in before and read_digest(before[setting] / relative) == sha256
-            comparison[key] = Compared(sha256=sha256, copied=same)
+            comparison[key] = ComparedDigest(sha256=sha256, copied=same)
         return comparison
 
 
@@ -375,5 +377,5 @@ def _frames(
         yield reads.contents(side, some if count > 1 else table)
 
 
-def _read(digests: Path) -> dict[str, Compared]:
-    return cast(dict[str, Compared], json.loads(digests.read_text("utf-8")))
+def _read(digests: Path) -> dict[str, ComparedDigest]:
+    return cast(dict[str, ComparedDigest], json.loads(digests.read_text("utf-8")))

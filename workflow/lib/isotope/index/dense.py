@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from isotope.core import crc
-from isotope.core.exact import Rows, Shards
+from isotope.core.exact import Rows, VectorShards
 from isotope.core.grid import SIDES, id_column, pool_splits
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
@@ -96,7 +96,7 @@ def write_approximate(
     vectors: Mapping[str, Sequence[Path]], folders: Sequence[Path], spec: Method
 ) -> None:
     """Put `<side>.faiss` beside each `<side>.npy` of the folders that has rows."""
-    shards = {side: Shards(vectors[side]) for side in SIDES}
+    shards = {side: VectorShards(vectors[side]) for side in SIDES}
     for rows_file in sorted(path for folder in folders for path in folder.glob("*/*.npy")):
         rows = read_sealed(rows_file)
         if len(rows):
@@ -105,7 +105,7 @@ def write_approximate(
                 crc.seal(part)
 
 
-def build(shards: Shards, rows: Rows, spec: Method) -> Any:  # noqa: ANN401
+def build(shards: VectorShards, rows: Rows, spec: Method) -> Any:  # noqa: ANN401
     """Index the vectors of `rows` for inner products, by the `method` of a system's params.
 
     `ivf` (Sivic and Zisserman, 2003; Jégou et al., 2011) cuts the space into `lists` cells, fewer
@@ -143,7 +143,7 @@ def _cells(dim: int, lists: int, spec: Method, rows: int) -> Any:  # noqa: ANN40
     return index
 
 
-def _add(index: Any, shards: Shards, rows: Rows) -> None:  # noqa: ANN401
+def _add(index: Any, shards: VectorShards, rows: Rows) -> None:  # noqa: ANN401
     progress = Progress("vectors indexed", len(rows))
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]

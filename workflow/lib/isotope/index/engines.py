@@ -14,7 +14,7 @@ from isotope.bm25.words import analyzer
 from isotope.core import lucene
 
 
-class Side(NamedTuple):
+class SideDocuments(NamedTuple):
     """The documents of one side of a collection, and the indexes to make of them.
 
     `frames` have columns id, split and contents, by id. The index at a place has the documents of
@@ -26,14 +26,14 @@ class Side(NamedTuple):
     places: Mapping[Path, Sequence[str]]
 
 
-class Engine(Protocol):
+class IndexEngine(Protocol):
     """What an engine can do."""
 
     def analysis(self, language: str) -> str:
         """Return what an index in a language depends on besides its documents."""
         ...
 
-    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+    def build(self, sides: Iterable[SideDocuments], *, threads: int) -> None:
         """Make the indexes of all sides."""
         ...
 
@@ -49,7 +49,7 @@ class Native:
         """Return engine, version of the format, jar and analyzer."""
         return f"native {format.VERSION} {lucene.jar().name} {analyzer(language)}"
 
-    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+    def build(self, sides: Iterable[SideDocuments], *, threads: int) -> None:
         """Make the indexes of all sides.
 
         Raises:
@@ -57,7 +57,7 @@ class Native:
         """
         for side in sides:
             if side.places:
-                counted_side = postings.Side(side.frames, analyzer(side.language), side.places)
+                counted_side = postings.IndexJob(side.frames, analyzer(side.language), side.places)
                 postings.write_indexes(counted_side, threads=threads)
 
     def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
@@ -76,7 +76,7 @@ class Lucene:
         """Return jar and analyzer."""
         return " ".join([lucene.jar().name, *lucene.analysis(language)])
 
-    def build(self, sides: Iterable[Side], *, threads: int) -> None:
+    def build(self, sides: Iterable[SideDocuments], *, threads: int) -> None:
         """Make the indexes of all sides; memory holds the documents of one.
 
         Raises:
@@ -94,7 +94,7 @@ class Lucene:
         lucene.merge_indexes(parts, index)
 
 
-def _documents(side: Side) -> Iterator[lucene.Documents]:
+def _documents(side: SideDocuments) -> Iterator[lucene.Documents]:
     frames = [frame for frame in side.frames if frame.height] if side.places else []
     for index, splits in side.places.items() if frames else ():
         rows_of_index = pl.concat(frames).filter(pl.col("split").is_in(splits))
@@ -103,4 +103,4 @@ def _documents(side: Side) -> Iterator[lucene.Documents]:
             yield lucene.Documents(index, rows, side.language)
 
 
-ENGINES: dict[str, Engine] = {"native": Native(), "lucene": Lucene()}
+ENGINES: dict[str, IndexEngine] = {"native": Native(), "lucene": Lucene()}

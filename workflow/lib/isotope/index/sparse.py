@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isotope.bm25 import postings
 from isotope.bm25.impacts import ANALYZER
-from isotope.bm25.words import Counted
+from isotope.bm25.words import TermCounts
 from isotope.core.errors import TruncatedFile
 from isotope.core.grid import SIDES, id_column, pool_splits
 from isotope.index.bm25 import filled, pools_of
@@ -50,7 +50,7 @@ def index_sparse(  # noqa: PLR0913
             places = {
                 part / pool / side: pool_splits(setting, pool) for setting, pool, part in pools
             }
-            counted_side = postings.Side((), ANALYZER, places)
+            counted_side = postings.IndexJob((), ANALYZER, places)
             postings.write_counted(
                 counted_side, _counted(shards[side], tables[side], id_column(side))
             )
@@ -58,7 +58,7 @@ def index_sparse(  # noqa: PLR0913
 
 def _counted(
     shards: Sequence[Path], table: Path, key: str
-) -> Iterator[tuple[pl.DataFrame, Counted]]:
+) -> Iterator[tuple[pl.DataFrame, TermCounts]]:
     """Yield ids and splits of some documents, and their impacts."""
     split = pl.read_parquet(table, columns=[key, "split"], glob=False)
     for rows in _rows(shards):
@@ -79,20 +79,20 @@ def _rows(shards: Sequence[Path]) -> Iterator[pl.DataFrame]:
             raise TruncatedFile(path, f"not a readable table ({error})", remedy) from error
 
 
-def counted(rows: pl.DataFrame) -> Counted:
+def counted(rows: pl.DataFrame) -> TermCounts:
     """Return rows of id, terms and impacts as counts of terms: impacts stand for frequencies."""
     sizes = rows["terms"].list.len().cast(pl.Int64).to_numpy()
     named = rows["terms"].explode(empty_as_null=False).alias("term")
     terms = named.unique().sort()
     places = terms.search_sorted(named).to_numpy()
     impacts = rows["impacts"].explode(empty_as_null=False).to_numpy()
-    return Counted(terms, *_pairs(sizes, places, impacts))
+    return TermCounts(terms, *_pairs(sizes, places, impacts))
 
 
 def _pairs(
     sizes: NDArray[np.int64], places: NDArray[np.int64], impacts: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return numbers and starts as `Counted` has them, with lengths of 0."""
+    """Return numbers and starts as `TermCounts` has them, with lengths of 0."""
     before = np.cumsum(sizes) - sizes
     starts = 2 * (np.arange(len(sizes)) + 1) + 2 * before
     numbers = np.zeros(2 * (len(sizes) + len(places)), np.int32)

@@ -17,7 +17,7 @@ from typing import IO, Protocol, TypeVar, cast
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.limits import Refused, is_of_the_system, limits, reason_of
-from isotope.intake.packed import MEND, Guard, damaged, opened, packing_of, zip_of
+from isotope.intake.packed import MEND, GuardedStream, damaged, opened, packing_of, zip_of
 
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".jp2")
@@ -150,7 +150,7 @@ def _content(
 def _stream(path: Path, open_member: Callable[[], _Readable], packed: int) -> IO[bytes]:
     """Return a member's bytes, guarded; where `packed` is its size, the archive is counted."""
     source = _library(path, open_member)
-    return cast(IO[bytes], io.BufferedReader(Guard(path, source, packed), _PIECE))
+    return cast(IO[bytes], io.BufferedReader(GuardedStream(path, source, packed), _PIECE))
 
 
 def _tarred(path: Path) -> Iterator[Member]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from isotope.intake.formats import WEBP_SIDE, Finding, ends_as_webp, judge
+from isotope.intake.formats import WEBP_SIDE, FormatFinding, ends_as_webp, judge
 from isotope.intake.limits import Refused, reason_of
 from isotope.intake.parts import is_no_animation, only_pixels
 from isotope.intake.resize import NOT_RESIZED, QUALITY, resized, resized_file
@@ -86,7 +86,7 @@ def _answer(
 
 
 def _converted(
-    data: bytes, finding: Finding, limits: Mapping[str, Any]
+    data: bytes, finding: FormatFinding, limits: Mapping[str, Any]
 ) -> tuple[bytes, Size, Size, str | None]:
     """Return WebP, its width and height, those of the picture, and its traits."""
     side_px = limits.get("side_px")
@@ -110,7 +110,7 @@ def _by_img2dataset(data: bytes, side_px: int | None) -> tuple[bytes, Size, Size
         return _library(lambda: resized_file(data, side_px or WEBP_SIDE))
 
 
-def _may_stay(data: bytes, finding: Finding) -> bool:
+def _may_stay(data: bytes, finding: FormatFinding) -> bool:
     return finding.format == "webp" and ends_as_webp(data) and finding.orientation == 1
 
 

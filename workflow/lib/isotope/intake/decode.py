@@ -31,7 +31,7 @@ from isotope.intake.worker import (
     STARTING,
     STATE_BYTES,
     WORKING,
-    State,
+    WorkerState,
     load,
     memory,
     reply,
@@ -62,9 +62,11 @@ def main(limits: Mapping[str, Any]) -> None:
         state.enter(IDLE, number)
 
 
-def _forking(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State, Callable[[], int]]:
+def _forking(
+    pipes: tuple[int, int], limits: Mapping[str, Any]
+) -> tuple[WorkerState, Callable[[], int]]:
     """Return what forks a worker, and its state: all is loaded before, outside of the limits."""
-    state = State(mmap(-1, STATE_BYTES))
+    state = WorkerState(mmap(-1, STATE_BYTES))
     load(limits)
 
     def start() -> int:
@@ -78,7 +80,9 @@ def _forking(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State, 
     return state, start
 
 
-def _starting(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State, Callable[[], int]]:
+def _starting(
+    pipes: tuple[int, int], limits: Mapping[str, Any]
+) -> tuple[WorkerState, Callable[[], int]]:
     """Return what starts a worker as a program of its own, and its state."""
     with TemporaryFile() as file:
         shared = os.dup(file.fileno())
@@ -88,12 +92,12 @@ def _starting(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State,
         os.set_inheritable(number, True)
     words = (sys.executable, "-m", "isotope.intake.worker", json.dumps(limits))
     command = [*words, *map(str, files)]
-    return State(mmap(shared, STATE_BYTES)), lambda: os.posix_spawn(
+    return WorkerState(mmap(shared, STATE_BYTES)), lambda: os.posix_spawn(
         sys.executable, command, os.environ
     )
 
 
-def _wait(worker: int, state: State, most: int) -> tuple[int, Death | None]:
+def _wait(worker: int, state: WorkerState, most: int) -> tuple[int, Death | None]:
     """Return with which status a worker ends, and what became of its picture if that is known.
 
     One that limits its addresses is left alone; another is ended when a picture takes more memory.

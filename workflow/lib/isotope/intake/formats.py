@@ -36,7 +36,7 @@ _OTHER_CHUNKS = (b"VP8X", b"ANIM", b"ALPH", b"ICCP")
 
 
 @dataclass(frozen=True)
-class Finding:
+class FormatFinding:
     """A status if the bytes must not be decoded.
 
     `trait` has words: animated, cmyk, turned; or None. `orientation` is EXIF's, 1 is upright.
@@ -51,17 +51,17 @@ class Finding:
 
 def judge(
     data: bytes, content_type: str | None, max_pixels: int, side_px: int | None = None
-) -> Finding:
+) -> FormatFinding:
     """Check bytes before anything decodes them; `side_px` is the shorter side that is stored."""
     kind = image_format(data)
     if kind in NO_PIXELS:
-        return Finding(kind, kind, error="no picture of pixels")
+        return FormatFinding(kind, kind, error="no picture of pixels")
     if kind is None:
-        return Finding("not_an_image", error="no format that is known")
+        return FormatFinding("not_an_image", error="no format that is known")
     if content_type and not content_type.strip().lower().startswith(_TYPES):
-        return Finding("wrong_type", kind, error=f"sent as {content_type.partition(';')[0]}")
+        return FormatFinding("wrong_type", kind, error=f"sent as {content_type.partition(';')[0]}")
     if other := other_document(data, kind):
-        return Finding("polyglot", kind, error=f"a picture and {other}")
+        return FormatFinding("polyglot", kind, error=f"a picture and {other}")
     return _header(data, kind, max_pixels, side_px)
 
 
@@ -78,7 +78,7 @@ def image_format(data: bytes) -> str | None:
     return None
 
 
-def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> Finding:
+def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> FormatFinding:
     Image.MAX_IMAGE_PIXELS = None
     try:
         with (
@@ -92,14 +92,14 @@ def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> Fin
             is_animated = kind in _ANIMATED_FORMATS and _is_animated(image)
     except Exception as error:
         problem = f"no header of a {kind} ({type(error).__name__}: {reason_of(error)})"
-        return Finding("not_an_image", kind, error=problem)
+        return FormatFinding("not_an_image", kind, error=problem)
     traits = {"animated": is_animated, "cmyk": mode == "CMYK", "turned": orientation != _UPRIGHT}
     trait = " ".join(name for name, holds in traits.items() if holds) or None
     shorter, longer = sorted((width, height))
     stored = longer if side_px is None else round(longer * min(1, side_px / max(shorter, 1)))
     if width * height > max_pixels or stored > WEBP_SIDE:
-        return Finding("too_many_pixels", kind, trait, f"{width} x {height} pixels")
-    return Finding(None, kind, trait, orientation=orientation)
+        return FormatFinding("too_many_pixels", kind, trait, f"{width} x {height} pixels")
+    return FormatFinding(None, kind, trait, orientation=orientation)
 
 
 def _is_animated(image: Image.Image) -> bool:

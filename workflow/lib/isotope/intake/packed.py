@@ -30,7 +30,7 @@ MACOS = "__MACOSX"
 _BLOCK = 1 << 20
 
 
-class Source(Protocol):
+class ByteStream(Protocol):
     """Bytes of a library's stream."""
 
     def read(self, size: int, /) -> bytes:
@@ -38,10 +38,10 @@ class Source(Protocol):
         ...
 
 
-class Guard(io.RawIOBase):
+class GuardedStream(io.RawIOBase):
     """A library's stream: what it raises is a CorruptFile, and what it gives is counted."""
 
-    def __init__(self, where: str | Path, source: Source, packed: int) -> None:
+    def __init__(self, where: str | Path, source: ByteStream, packed: int) -> None:
         """Read `source`, which unpacks `packed` bytes of the file `where`."""
         super().__init__()
         self._where, self._source, self._packed = where, source, packed
@@ -98,10 +98,10 @@ def opened(path: Path, packing: str | None = None) -> Generator[IO[bytes]]:
         return
     with ExitStack() as stack:
         source, packed = _unpacked(path, packing, stack)
-        yield cast(IO[bytes], io.BufferedReader(Guard(path, source, packed), _BLOCK))
+        yield cast(IO[bytes], io.BufferedReader(GuardedStream(path, source, packed), _BLOCK))
 
 
-def _unpacked(path: Path, packing: str, stack: ExitStack) -> tuple[Source, int]:
+def _unpacked(path: Path, packing: str, stack: ExitStack) -> tuple[ByteStream, int]:
     size = path.stat().st_size
     if packing == ".zip":
         archive = stack.enter_context(zip_of(path))
@@ -140,7 +140,7 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
         yield archive
 
 
-def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[Source, int]:
+def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[ByteStream, int]:
     """Open the one file of an archive; macOS adds entries that are none."""
     files = [
         e

@@ -12,7 +12,7 @@ from isotope.intake.decoders import Converted, Decoders
 from isotope.intake.limits import Refused
 
 
-class Pictures:
+class PictureDecoders:
     """Decoders in processes with limits, started with the first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ class Pictures:
             self._loop.close()
             self._loop = self._thread = None
 
-    def __enter__(self) -> "Pictures":
+    def __enter__(self) -> "PictureDecoders":
         return self
 
     def __exit__(

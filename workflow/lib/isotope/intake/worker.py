@@ -36,7 +36,7 @@ _BYTES = struct.Struct("<Q")
 STATE_BYTES = _PHASE.size + _BYTES.size
 
 
-class State:
+class WorkerState:
     """What a worker and its parent share: a phase, the number of a picture, bytes of memory."""
 
     def __init__(self, shared: mmap) -> None:
@@ -70,7 +70,7 @@ def load(limits: Mapping[str, Any]) -> None:
         resize.load(limits["side_px"])
 
 
-def work(source: int, sink: int, state: State, limits: Mapping[str, Any]) -> None:
+def work(source: int, sink: int, state: WorkerState, limits: Mapping[str, Any]) -> None:
     """Answer until the input ends; the clock's signal ends the process.
 
     The clock counts seconds of the processor, so that a busy machine changes no outcome.
@@ -135,7 +135,7 @@ def reply(file: int, number: int, outcome: Mapping[str, Any], webp: bytes) -> No
 
 def main(limits: Mapping[str, Any], source: int, sink: int, shared: int) -> None:
     """Load, say with how much memory, and work."""
-    state = State(mmap(shared, STATE_BYTES))
+    state = WorkerState(mmap(shared, STATE_BYTES))
     load(limits)
     state.loaded = memory(os.getpid())
     state.enter(IDLE)

@@ -42,7 +42,7 @@ class ConseEncoder:
         """
         where = Device(device)
         self._sentences = offline.text_tower(text, where)
-        self._pictures, self.dim = offline.Pictures(where), self._sentences.width
+        self._pictures, self.dim = offline.FrozenEfficientNet(where), self._sentences.width
         names = [_PROMPT.format(name) for name in offline.class_names()]
         self._classes = self._sentences.read(names)
 

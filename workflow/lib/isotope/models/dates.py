@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counts:
+class NgramCounts:
     """How often n-grams occur: row i says `count[i]` in texts of a fold and year.
 
     `texts` [folds, years] counts texts; years are consecutive from `first_year`.
@@ -81,7 +81,7 @@ class Counts:
         return np.clip(years - self.first_year, 0, self.years - 1)
 
 
-class Table(NamedTuple):
+class LogRatios(NamedTuple):
     """Log ratios [features, years] of the hashes `features`, and the log prior [years]."""
 
     features: Ints
@@ -92,11 +92,11 @@ class Table(NamedTuple):
 class DatesModel:
     """What was learned from dated texts; `dim` is the number of years."""
 
-    def __init__(self, counts: Counts, choice: Choice, ngrams: Sequence[int]) -> None:
+    def __init__(self, counts: NgramCounts, choice: Choice, ngrams: Sequence[int]) -> None:
         """Hold the counts; tables are made of them when they are needed."""
         self.counts, self.choice, self.ngrams = counts, choice, ngrams
         self.dim = counts.years
-        self._tables: dict[int, Table] = {}
+        self._tables: dict[int, LogRatios] = {}
 
     def encode_texts(self, texts: Sequence[str], folds: Sequence[int]) -> FloatArray:
         """Return float32 [n, dim] of length 1; a text of fold k is dated without it."""
@@ -120,7 +120,7 @@ class DatesModel:
         out[years.is_null().to_numpy()] = np.exp(self._table(NO_FOLD).prior / 2)
         return out
 
-    def _table(self, fold: int) -> Table:
+    def _table(self, fold: int) -> LogRatios:
         if fold not in self._tables:
             self._tables[fold] = table(self.counts, self.choice, without=fold)
         return self._tables[fold]
@@ -172,7 +172,7 @@ def load_dates(path: Path) -> DatesModel:
         problem = f"not a temporal model ({error})"
         raise CorruptFile(path, problem, "remove it and run the train phase again") from error
     choice = Choice(*(notes[name] for name in Choice._fields))
-    return DatesModel(Counts(notes["first_year"], **arrays), choice, notes["ngrams"])
+    return DatesModel(NgramCounts(notes["first_year"], **arrays), choice, notes["ngrams"])
 
 
 def years_of(items: pl.DataFrame, column: str, where: Path | str) -> pl.Series:
@@ -217,7 +217,7 @@ def ngrams(texts: Sequence[str], lengths: Sequence[int]) -> Sparse:
     return hashing.transform(texts)
 
 
-def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> Counts:
+def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> NgramCounts:
     """Count the n-grams of training texts by fold (0..n-1) and year."""
     first = int(years.min())
     columns = years - first
@@ -227,7 +227,7 @@ def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> Counts:
     keys = np.stack([folds[entries.row], entries.col, columns[entries.row]])
     unique, number = np.unique(keys, axis=1, return_counts=True)
     fold, feature, year = unique.astype(np.int64)
-    return Counts(first, texts, fold, feature, year, number.astype(np.int64))
+    return NgramCounts(first, texts, fold, feature, year, number.astype(np.int64))
 
 
 def choices(grid: Grid = GRID) -> Iterator[Choice]:
@@ -235,7 +235,7 @@ def choices(grid: Grid = GRID) -> Iterator[Choice]:
     return itertools.starmap(Choice, itertools.product(*grid))
 
 
-def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:
+def gains(counts: NgramCounts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:
     """Return the log gain (nats) in P(year) of each training text, by a model without its fold."""
     gain = np.zeros(len(years))
     column = counts.column_of(years)
@@ -251,7 +251,7 @@ def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice
     return gain
 
 
-def table(counts: Counts, choice: Choice, without: int = NO_FOLD) -> Table:
+def table(counts: NgramCounts, choice: Choice, without: int = NO_FOLD) -> LogRatios:
     """Smooth the counts, those of fold `without` left out, into log ratios and a prior."""
     from scipy.sparse import coo_matrix  # noqa: PLC0415
 
@@ -269,10 +269,10 @@ def table(counts: Counts, choice: Choice, without: int = NO_FOLD) -> Table:
     smooth = (near + choice.smoothing * share[:, None]) / (near.sum(axis=0) + choice.smoothing)
     left = np.delete(counts.texts, without, axis=0) if without != NO_FOLD else counts.texts
     prior = left.sum(axis=0) @ kernel
-    return Table(features, np.log(smooth) - np.log(share)[:, None], np.log(prior / prior.sum()))
+    return LogRatios(features, np.log(smooth) - np.log(share)[:, None], np.log(prior / prior.sum()))
 
 
-def log_posterior(rows: Sparse, smoothed: Table, temperature: float) -> Floats:
+def log_posterior(rows: Sparse, smoothed: LogRatios, temperature: float) -> Floats:
     """Return log P(year | text) [texts, years] for rows of `ngrams`.
 
     The evidence of a text's n-grams, which are far from independent, is divided by the square

@@ -5,7 +5,7 @@ another one's.
 
 A vector must not depend on what was encoded beside it, or copying one from an earlier collection
 would change its neighbours. The sums of a matrix product are ordered by the shape of the product,
-so every batch has the same shape; the last one is filled up with its last item (`Batches`).
+so every batch has the same shape; the last one is filled up with its last item (`ShapeBatches`).
 """
 
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ def demand_weights(model: ModelKind, weights: Path | None) -> Path:
     return weights
 
 
-class Batches:
+class ShapeBatches:
     """Items that wait for a batch of their shape to be full."""
 
     def __init__(self, block: npt.NDArray[np.floating], encode: Encode, size: int) -> None:
@@ -140,7 +140,7 @@ def means(groups: Sequence[Sequence[str]], encoder: Encoder, batch: int) -> Floa
     texts = [sentence for group in groups for sentence in group]
     vectors = np.empty((len(texts), encoder.dim), np.float32)
     own_lengths = isinstance(encoder, SentenceVectors)
-    waiting = Batches(
+    waiting = ShapeBatches(
         vectors, encoder.encode_sentences if own_lengths else encoder.encode_texts, batch
     )
     for row, shape in enumerate(encoder.shapes(texts)):

@@ -20,7 +20,7 @@ from transformers.utils.hub import cached_file
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
 from isotope.intake.texts import document
-from isotope.models.kinds.late import Late
+from isotope.models.kinds.late import LateModel
 from isotope.models.transformers import Device, all_weights, fetching, padded
 
 # Of transformers: the class of the model, and that of its processor.
@@ -36,7 +36,7 @@ _LONGEST = 1 << 20
 _TOKENS = 512
 
 
-class Prepared(NamedTuple):
+class PreparedItem(NamedTuple):
     """A text or a picture as a model reads it; items of one shape may share a batch."""
 
     inputs: Any
@@ -50,20 +50,20 @@ class LateEncoder(Protocol):
     # Whether a text is read otherwise as a query than as a document.
     has_queries: bool
 
-    def text(self, text: str, *, query: bool = False) -> Prepared:
+    def text(self, text: str, *, query: bool = False) -> PreparedItem:
         """Prepare a text; what exceeds the model's limit is cut."""
         ...
 
-    def picture(self, image: Image.Image) -> Prepared:
+    def picture(self, image: Image.Image) -> PreparedItem:
         """Prepare an RGB picture of any size."""
         ...
 
-    def encode(self, items: Sequence[Prepared]) -> list[FloatArray]:
+    def encode(self, items: Sequence[PreparedItem]) -> list[FloatArray]:
         """Return the vectors of each of some items of one shape, at least one of each."""
         ...
 
 
-def load(model: Late, device: str = "auto") -> LateEncoder:
+def load(model: LateModel, device: str = "auto") -> LateEncoder:
     """Load the model `name`, a folder or a hub's id, at `revision`; safetensors only.
 
     `tokens` are the most of a text. No code that a checkpoint brings is run.
@@ -116,13 +116,13 @@ class ColVision:
         self._model = self._model.eval().to(self._device.torch)
         self._tokens, self.dim = tokens, int(self._model.embedding_dim)
 
-    def text(self, text: str, *, query: bool = False) -> Prepared:
+    def text(self, text: str, *, query: bool = False) -> PreparedItem:
         """Prepare a text, padded to a power of two tokens; `query` changes nothing."""
         prepared = _prepared(self._processor.process_queries(text=[self._cut(text)]))
         tokens = prepared.inputs["input_ids"].shape[1]
         return self._padded(prepared.inputs, padded(tokens, _LONGEST) - tokens)
 
-    def _padded(self, inputs: Any, missing: int) -> Prepared:  # noqa: ANN401
+    def _padded(self, inputs: Any, missing: int) -> PreparedItem:  # noqa: ANN401
         """Add tokens of padding, which no other token attends to, on the tokenizer's side."""
         tokenizer = self._processor.tokenizer
         ends = (missing, 0) if tokenizer.padding_side == "left" else (0, missing)
@@ -138,11 +138,11 @@ class ColVision:
         )["offset_mapping"]
         return text[: tokens[self._tokens - 1][1]] if len(tokens) > self._tokens else text
 
-    def picture(self, image: Image.Image) -> Prepared:
+    def picture(self, image: Image.Image) -> PreparedItem:
         """Prepare a picture, in as many patches as its size makes."""
         return _prepared(self._processor.process_images(images=[image]))
 
-    def encode(self, items: Sequence[Prepared]) -> list[FloatArray]:
+    def encode(self, items: Sequence[PreparedItem]) -> list[FloatArray]:
         """Return the vectors of each item, but for padding."""
         names = items[0].inputs.keys()
         batch = {n: torch.cat([item.inputs[n] for item in items]) for n in names}
@@ -155,11 +155,11 @@ class ColVision:
         ]
 
 
-def _prepared(inputs: Any) -> Prepared:  # noqa: ANN401
+def _prepared(inputs: Any) -> PreparedItem:  # noqa: ANN401
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     grid = tensors.get("image_grid_thw", torch.empty(0)).flatten().tolist()
     shape = [n for name in sorted(tensors) for n in tensors[name].shape]
-    return Prepared(tensors, tuple(map(int, [*shape, *grid])))
+    return PreparedItem(tensors, tuple(map(int, [*shape, *grid])))
 
 
 class ColBert:
@@ -190,14 +190,14 @@ class ColBert:
         self._model.to(self._device.torch)
         self.dim = int(self._model.get_embedding_dimension() or 0)
 
-    def text(self, text: str, *, query: bool = False) -> Prepared:
+    def text(self, text: str, *, query: bool = False) -> PreparedItem:
         """Prepare a text as a query or as a document: its own length is its shape."""
         task = "query" if query else "document"
         prompt = self._model.prompts.get(task)
         tokens = self._model.preprocess([text], prompt=prompt, task=task)["input_ids"]
-        return Prepared(text, (int(query), int(tokens.shape[1])))
+        return PreparedItem(text, (int(query), int(tokens.shape[1])))
 
-    def picture(self, image: Image.Image) -> Prepared:
+    def picture(self, image: Image.Image) -> PreparedItem:
         """Refuse a picture.
 
         Raises:
@@ -205,7 +205,7 @@ class ColBert:
         """
         raise BadParams("models", "a ColBERT reads texts alone", "set images: captions")
 
-    def encode(self, items: Sequence[Prepared]) -> list[FloatArray]:
+    def encode(self, items: Sequence[PreparedItem]) -> list[FloatArray]:
         """Return the vectors of each item; one of zeros where all tokens are passed over."""
         texts = [item.inputs for item in items]
         encode_side = self._model.encode_query if items[0].shape[0] else self._model.encode_document

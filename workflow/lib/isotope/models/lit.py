@@ -18,7 +18,13 @@ from torch import nn
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.models.encoders import Encoder, demand_weights
 from isotope.models.kinds.lit import Lit
-from isotope.models.offline import DEFAULT, PICTURE_FEATURES, TEXT_FEATURES, Pictures, text_tower
+from isotope.models.offline import (
+    DEFAULT,
+    PICTURE_FEATURES,
+    TEXT_FEATURES,
+    FrozenEfficientNet,
+    text_tower,
+)
 from isotope.models.transformers import Device
 
 FloatArray = npt.NDArray[np.float32]
@@ -66,7 +72,7 @@ class LitEncoder:
         """
         where = Device(device)
         self._heads = load_heads(weights)
-        self._sentences, self._pictures = text_tower(text, where), Pictures(where)
+        self._sentences, self._pictures = text_tower(text, where), FrozenEfficientNet(where)
         if width_of(self._heads) != self._sentences.width:
             problem = f"heads over {width_of(self._heads)} features, {text} has another number"
             raise CorruptFile(weights, problem, "train them again")

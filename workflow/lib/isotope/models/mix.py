@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from isotope.core.errors import CorruptFile, MissingFile, UnknownModel
-from isotope.core.exact import Shards
+from isotope.core.exact import VectorShards
 from isotope.core.progress import log
 
 # Pairs that choose the start of CLIP2CLIP and that a mix's accuracy is measured on.
@@ -31,7 +31,7 @@ FILES = (*SIDES, "images_ids", "texts_ids")
 Rows = npt.NDArray[np.int64]
 
 
-class Pairs(NamedTuple):
+class JudgedRows(NamedTuple):
     """Judged pairs: rows of the queries' vectors and rows of the texts', one each a pair."""
 
     queries: Rows
@@ -40,9 +40,9 @@ class Pairs(NamedTuple):
     def __len__(self) -> int:
         return len(self.queries)
 
-    def some(self, chosen: Rows) -> "Pairs":
+    def some(self, chosen: Rows) -> "JudgedRows":
         """Return the pairs at these places."""
-        return Pairs(self.queries[chosen], self.texts[chosen])
+        return JudgedRows(self.queries[chosen], self.texts[chosen])
 
 
 class Frozen:
@@ -50,7 +50,7 @@ class Frozen:
 
     def __init__(self, files: Mapping[str, Sequence[Path]]) -> None:
         """Map the vectors and read the ids."""
-        self._shards = {side: Shards(files[side]) for side in SIDES}
+        self._shards = {side: VectorShards(files[side]) for side in SIDES}
         self._ids = {
             side: pl.concat([pl.read_parquet(p, glob=False) for p in files[f"{side}_ids"]])
             .rename({"id": f"{side[:-1]}_id"})
@@ -59,7 +59,7 @@ class Frozen:
         }
         self.dim = self._shards["texts"].dim
 
-    def pairs(self, qrels: Path, split: str) -> Pairs:
+    def pairs(self, qrels: Path, split: str) -> JudgedRows:
         """Return the relevant pairs of a split, by image, then text."""
         conditions = pl.col("split") == split, pl.col("relevance") > 0
         judged = (
@@ -71,7 +71,7 @@ class Frozen:
         for side in ("images", "texts"):
             judged = judged.join(self._ids[side], on=f"{side[:-1]}_id")
         both = judged.sort("image_id", "text_id")
-        return Pairs(*(both[side].cast(pl.Int64).to_numpy() for side in ("images", "texts")))
+        return JudgedRows(*(both[side].cast(pl.Int64).to_numpy() for side in ("images", "texts")))
 
     def queries(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the vectors of images and of the questions on them, each [rows, dim]."""
@@ -85,7 +85,7 @@ class Frozen:
         return torch.from_numpy(self._shards[side].take(rows))
 
 
-def sample(pairs: Pairs, most: int = _SAMPLED_PAIRS) -> Pairs:
+def sample(pairs: JudgedRows, most: int = _SAMPLED_PAIRS) -> JudgedRows:
     """Return at most `most` pairs, evenly spaced."""
     places = np.linspace(0, len(pairs) - 1, min(most, len(pairs)))
     return pairs.some(np.unique(places.astype(np.int64)))
@@ -179,7 +179,7 @@ class Fuser(nn.Module):
         return nn.functional.normalize(self.layers(tokens).mean(dim=1), dim=-1)
 
 
-class Fusion(nn.Module):
+class FusionNetwork(nn.Module):
     """CLIP Fusion: a transformer of its own on either side."""
 
     def __init__(self, dim: int, heads: int) -> None:
@@ -221,7 +221,7 @@ def load_mix(weights: Path) -> Mix:
     return mix.eval()
 
 
-def create(kind: str, notes: dict[str, Any]) -> FourWays | Fusion:
+def create(kind: str, notes: dict[str, Any]) -> FourWays | FusionNetwork:
     """Create a mix of a kind; `notes` has dim, and heads where they are not `heads_of` it.
 
     Raises:
@@ -230,7 +230,7 @@ def create(kind: str, notes: dict[str, Any]) -> FourWays | Fusion:
     if kind == "clip2clip":
         return FourWays(notes.get("weights", [0.25] * 4))
     if kind == "clip_fusion":
-        return Fusion(notes["dim"], notes.get("heads") or heads_of(notes["dim"]))
+        return FusionNetwork(notes["dim"], notes.get("heads") or heads_of(notes["dim"]))
     raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")
 
 

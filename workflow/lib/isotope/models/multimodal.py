@@ -39,7 +39,7 @@ _THREADS = min(8, os.cpu_count() or 1)
 SIDES = (QUERY, TARGET)
 
 
-class Features(NamedTuple):
+class TowerFeatures(NamedTuple):
     """Features of n pictures or texts: states [n, l, dim]; those of `mask` [n, l] count."""
 
     states: torch.Tensor
@@ -64,21 +64,21 @@ class Multimodal(nn.Module):
         """
         return self.join(side, self.see(side, pictures), self.read(side, tokens))
 
-    def see(self, side: str, pictures: torch.Tensor) -> Features:
+    def see(self, side: str, pictures: torch.Tensor) -> TowerFeatures:
         """Return the features of pictures [n, 3, side, side] in 0..1."""
         clip = getattr(self, side)
         return _features(clip.encode_image(standardised(pictures, clip), normalize=True))
 
-    def read(self, side: str, tokens: torch.Tensor) -> Features:
+    def read(self, side: str, tokens: torch.Tensor) -> TowerFeatures:
         """Return the features of texts, int64 [n, context]."""
         return _features(getattr(self, side).encode_text(tokens, normalize=True))
 
-    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: TowerFeatures, words: TowerFeatures) -> torch.Tensor:
         """Return the rows of a side, [n, d]."""
         raise NotImplementedError
 
 
-class Clip2Clip(Multimodal):
+class Clip2ClipModel(Multimodal):
     """Four cosine similarities, {image, question} x {picture, name}, under four learned weights."""
 
     def __init__(self, clip: Any) -> None:  # noqa: ANN401
@@ -91,7 +91,7 @@ class Clip2Clip(Multimodal):
         with torch.no_grad():
             self.weights.copy_(torch.tensor(weights))
 
-    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: TowerFeatures, words: TowerFeatures) -> torch.Tensor:
         """Return [n, 2 dim]: the weighted sum of the similarities is one inner product."""
         of_pictures, of_words = pictures.states[:, 0], words.states[:, 0]
         if side == TARGET:
@@ -99,7 +99,7 @@ class Clip2Clip(Multimodal):
         return FourWays.weigh(self.weights, of_pictures, of_words)
 
 
-class ClipFusion(Multimodal):
+class ClipFusionModel(Multimodal):
     """A transformer of T5's over the tokens of both towers, one of its own on either side."""
 
     def __init__(self, clip: Any) -> None:  # noqa: ANN401
@@ -111,7 +111,7 @@ class ClipFusion(Multimodal):
     # ASSUME "image and text features" are the towers' last tokens in the common space, all of them,
     # the picture's first, and a side's vector is the mean of what the transformer makes of them:
     # section 4.1 and 11.1 name neither the tokens nor the pooling.
-    def see(self, side: str, pictures: torch.Tensor) -> Features:
+    def see(self, side: str, pictures: torch.Tensor) -> TowerFeatures:
         """Return the class token and the patches; a tower without patches gives one vector."""
         clip = getattr(self, side)
         inputs = standardised(pictures, clip)
@@ -126,11 +126,11 @@ class ClipFusion(Multimodal):
         )
         parts = (layers[f"image_intermediates{s}"][-1] for s in ("_prefix", ""))
         states = torch.cat(list(parts), dim=1) @ clip.visual.proj
-        return Features(
+        return TowerFeatures(
             states, torch.ones(states.shape[:2], dtype=torch.bool, device=inputs.device)
         )
 
-    def read(self, side: str, tokens: torch.Tensor) -> Features:
+    def read(self, side: str, tokens: torch.Tensor) -> TowerFeatures:
         """Return the tokens up to the end of the text, which has the greatest id."""
         clip = getattr(self, side)
         layers = clip.forward_intermediates(
@@ -138,9 +138,9 @@ class ClipFusion(Multimodal):
         )
         states = layers["text_intermediates"][-1] @ _projection(clip)
         places = torch.arange(tokens.shape[1], device=tokens.device)
-        return Features(states, places <= tokens.argmax(dim=1, keepdim=True))
+        return TowerFeatures(states, places <= tokens.argmax(dim=1, keepdim=True))
 
-    def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
+    def join(self, side: str, pictures: TowerFeatures, words: TowerFeatures) -> torch.Tensor:
         """Return unit rows [n, dim]."""
         states = torch.cat([pictures.states, words.states], dim=1)
         mask = torch.cat([pictures.mask, words.mask], dim=1)
@@ -176,7 +176,7 @@ def t5(width: int) -> Any:  # noqa: ANN401
 
 def create(kind: str, clip: Any) -> Multimodal:  # noqa: ANN401
     """Create the model of a kind, clip2clip or clip_fusion, over a CLIP."""
-    return Clip2Clip(clip) if kind == "clip2clip" else ClipFusion(clip)
+    return Clip2ClipModel(clip) if kind == "clip2clip" else ClipFusionModel(clip)
 
 
 def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
@@ -232,9 +232,9 @@ def _has_patches(tower: Any) -> bool:  # noqa: ANN401
     return plain and tower.proj is not None
 
 
-def _features(vectors: torch.Tensor) -> Features:
+def _features(vectors: torch.Tensor) -> TowerFeatures:
     mask = torch.ones((len(vectors), 1), dtype=torch.bool, device=vectors.device)
-    return Features(vectors.unsqueeze(1), mask)
+    return TowerFeatures(vectors.unsqueeze(1), mask)
 
 
 def _projection(clip: Any) -> torch.Tensor:  # noqa: ANN401

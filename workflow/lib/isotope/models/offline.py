@@ -37,7 +37,7 @@ class PictureFeatures(NamedTuple):
     classes: torch.Tensor
 
 
-class Pictures:
+class FrozenEfficientNet:
     """EfficientNet-Lite2, frozen."""
 
     def __init__(self, device: Device) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float32]
 
 
-class Pair(NamedTuple):
+class ScoredPair(NamedTuple):
     """What is scored: each side a text, or a picture's WebP; and what counts as relevant.
 
     Without an instruction the model card's is used.
@@ -31,14 +31,14 @@ class Ready(NamedTuple):
     pictures: tuple[bytes, ...] = ()
 
 
-class Reranker(Protocol):
+class PairScorer(Protocol):
     """A model in evaluation mode."""
 
     # Whether it has eyes for pictures, and whether it follows instructions.
     sees: bool
     follows: bool
 
-    def prepare(self, pairs: Sequence[Pair]) -> list[Ready]:
+    def prepare(self, pairs: Sequence[ScoredPair]) -> list[Ready]:
         """Return pairs as the model reads them; those of one shape may share a batch."""
         ...
 

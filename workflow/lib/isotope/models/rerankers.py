@@ -25,12 +25,12 @@ import transformers
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.models.kinds.reranker import Reranker as Entry
-from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
+from isotope.models.pairs import FloatArray, PairScorer, Ready, ScoredPair
 from isotope.models.patches import Patches
 from isotope.models.transformers import Device, all_weights, fetching, padded
 
 
-def load(model: Entry, device: str = "auto") -> Reranker:
+def load(model: Entry, device: str = "auto") -> PairScorer:
     """Load the model of an entry of `models` of kind reranker.
 
     Raises:
@@ -109,7 +109,7 @@ class Classifier:
         self._context = _context(entry, most, _LONGEST)
         self._device, self._model = device, model.eval().to(device.torch)
 
-    def prepare(self, pairs: Sequence[Pair]) -> list[Ready]:
+    def prepare(self, pairs: Sequence[ScoredPair]) -> list[Ready]:
         """Return pairs of texts as tokens; of a long pair the longer side is cut."""
         queries, documents = ([str(pair[n]) for pair in pairs] for n in (0, 1))
         tokens = self._tokenizer(
@@ -170,7 +170,7 @@ class _Decoder:
             self._patches = Patches(self._name, options, tokens, pixels)
             self._pad = self._token(_PAD)
 
-    def prepare(self, pairs: Sequence[Pair]) -> list[Ready]:
+    def prepare(self, pairs: Sequence[ScoredPair]) -> list[Ready]:
         """Return pairs as prompts in tokens; of a long pair the longer text is cut.
 
         Raises:
@@ -227,7 +227,7 @@ class _Decoder:
             raise UnknownModel(f"models: {self._name}", f"no token {word!r}", remedy)
         return int(vocabulary[word])
 
-    def _ready(self, pair: Pair) -> Ready:
+    def _ready(self, pair: ScoredPair) -> Ready:
         pictures = tuple(side for side in pair[:2] if isinstance(side, bytes))
         grids = [self._patches.grid(picture) for picture in pictures] if self._patches else []
         tokens = self._fitted(pair, grids)
@@ -235,7 +235,7 @@ class _Decoder:
         shape = (padded(len(tokens), self._context), *sides)
         return Ready(shape, {"input_ids": tokens}, pictures)
 
-    def _fitted(self, pair: Pair, grids: Sequence[tuple[int, int]]) -> list[int]:
+    def _fitted(self, pair: ScoredPair, grids: Sequence[tuple[int, int]]) -> list[int]:
         """Return the tokens of a pair, its texts cut until they fit into the context."""
         sides = [_IMAGE if isinstance(s, bytes) else self._plain(s) for s in pair[:2]]
         for _ in range(_ROUNDS):

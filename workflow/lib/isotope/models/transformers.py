@@ -19,7 +19,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 from transformers.utils import logging
 
 from isotope.core.errors import CorruptFile, FetchFailed
-from isotope.params.summary import Summary
+from isotope.params.summary import Summaries
 
 # Its progress bars would fill the log.
 logging.disable_progress_bar()
@@ -129,7 +129,7 @@ TOKENS, BEAMS, _CONTEXT = 64, 4, 512
 class Summarizer:
     """A model in evaluation mode, searched by beams: the same texts give the same summaries."""
 
-    def __init__(self, spec: Summary, device: str = "auto") -> None:
+    def __init__(self, spec: Summaries, device: str = "auto") -> None:
         """Load `spec.name`, a local folder or a hub's id, at `revision`; safetensors only.
 
         `prefix` stands before each text, T5's own for a T5.

@@ -85,7 +85,7 @@ class Source(Section):
         }
 
 
-class Wanted(Source):
+class DigestedSource(Source):
     """A source, and a digest of its local files that changes when these do."""
 
     originals: Opt[str] = None

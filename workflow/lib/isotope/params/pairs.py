@@ -104,7 +104,7 @@ class Keep(Section):
     """Columns about the text."""
 
 
-class Splits(Section):
+class PairSplits(Section):
     """The split of each pair: lists of names, or shares by hash."""
 
     train: Opt[Text] = None
@@ -136,7 +136,7 @@ class Rows(Section):
     `{caption_de: de}`; of other texts `columns.language` or `language` tells it."""
     keep: Rare[Opt[Keep]] = None
     """Of kind pairs, further columns that travel along."""
-    splits: Opt[Splits] = None
+    splits: Opt[PairSplits] = None
     """Of kind pairs, lists of names, or shares by hash; without it, and without a column, all pairs
     are in the split test."""
 

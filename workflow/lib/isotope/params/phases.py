@@ -30,7 +30,7 @@ from isotope.params.sections import (
     Task,
     Text,
 )
-from isotope.params.summary import Summary
+from isotope.params.summary import Summaries
 
 # Why keys of limits have gone.
 _SCALED = "and `intake.scale` multiplies it"
@@ -47,7 +47,7 @@ def _check_measure(name: str) -> str:
 Measure = Annotated[str, AfterValidator(_check_measure)]
 
 
-class Splits(Section):
+class PageSplits(Section):
     """Shares of the pages that WIT lacks; all others are in the split train."""
 
     validation: Share
@@ -69,7 +69,7 @@ class Parse(Section):
     associations: Literal["wit", "dump", "both"] = "wit"
     """Which picture belongs to which section: wit is what WIT says, dump what the wikitext (or
     HTML) of the snapshot itself says, both is WIT and what it lacks."""
-    splits: Rare[Splits] = Splits(validation=0.1, test=0.1)
+    splits: Rare[PageSplits] = PageSplits(validation=0.1, test=0.1)
     """Shares of the pages that WIT lacks, by the hash of their page id: a page has the same split
     in every snapshot. All others are in the split train."""
     variant: Rare[Opt[str]] = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$")
@@ -143,7 +143,7 @@ class Encode(Section):
     snapshot has that of the snapshot before."""
     precision: Literal["float32", "float16"] = "float32"
     """Type of the stored vectors; float16 halves disk and memory."""
-    summaries: Rare[Opt[dict[Name, Summary]]] = None
+    summaries: Rare[Opt[dict[Name, Summaries]]] = None
     """Abstractive summaries of the captions of images, by name; models read them in place of
     captions."""
 

@@ -11,7 +11,7 @@ from isotope.params.sections import UNSET, Opt, Rare, Section, Text
 _USUAL = "as the paper that has summaries says nothing else"
 
 
-class Summary(Section):
+class Summaries(Section):
     """Abstractive summaries of the captions of images."""
 
     either: ClassVar[Sequence[str]] = ("file", "name")

@@ -28,9 +28,9 @@ from isotope.core.store import UNDIVIDED, Part, bounds, gather, grouped
 from isotope.intake.wiki_files import read_files
 from isotope.parse import html_snapshots, settle, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
-from isotope.parse.html_snapshots import Entries, Records
+from isotope.parse.html_snapshots import Entries, SnapshotLines
 from isotope.parse.site import Site, read_site
-from isotope.parse.xml_dump import Chunk, Span
+from isotope.parse.xml_dump import Chunk, StreamSpan
 from isotope.schemas.parse import (
     ASSOCIATIONS,
     INFOBOXES,
@@ -59,7 +59,7 @@ _LONGEST = 40
 _LINK_ORIGINS = ("link", "gallery")
 _REMEDY = "a checkout makes a list of a wiki's own words from its siteinfo by docs/wiki_words.py"
 _STEPS = sql.SQL / "parse" / "wikitext"
-Task = tuple[Site, Span | Chunk] | Records | Entries
+Task = tuple[Site, StreamSpan | Chunk] | SnapshotLines | Entries
 _Task = TypeVar("_Task")
 # Yields the tasks for the bytes from the first number to before the second one.
 Cutter = Callable[[int, int], Iterator[Task]]
@@ -227,7 +227,7 @@ def open_snapshot(path: Path, templates: Path | None = None, variant: str | None
 
 def export_tasks(
     path: Path, site: Site, start: int, stop: int
-) -> Iterator[tuple[Site, Span | Chunk]]:
+) -> Iterator[tuple[Site, StreamSpan | Chunk]]:
     """Yield the pieces of an export from byte `start` to before byte `stop`, with its site."""
     for batch in xml_dump.batches(path, start, stop):
         yield site, batch
@@ -244,7 +244,7 @@ def parse_task(task: Task) -> ParsedTables:
     Raises:
         CorruptFile, TruncatedFile: the piece can't be unpacked.
     """
-    if isinstance(task, Records):
+    if isinstance(task, SnapshotLines):
         return html_snapshots.parse_records(task)
     if isinstance(task, Entries):
         return html_snapshots.parse_entries(task)

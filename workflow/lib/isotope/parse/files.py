@@ -23,7 +23,7 @@ from isotope.parse.picture_arguments import CallArguments, Options, by_place, sl
 from isotope.parse.site import (
     ENGLISH_WIKI,
     Namespaces,
-    Words,
+    SiteWords,
     words_of,
 )
 from isotope.parse.templates import (
@@ -85,7 +85,7 @@ def link_parts(content: str) -> list[str]:
 
 
 def read_options(
-    arguments: list[str], words: Words = ENGLISH_WORDS, *, framed: bool = False
+    arguments: list[str], words: SiteWords = ENGLISH_WORDS, *, framed: bool = False
 ) -> Options:
     """Read the parts after a file's name; of several captions the last one counts, as in MediaWiki.
 

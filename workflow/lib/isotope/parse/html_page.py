@@ -285,7 +285,7 @@ def text_of(node: HtmlElement) -> str:
 
 
 @dataclass(frozen=True)
-class File:
+class ShownFile:
     """A file that is shown; `title`, its link's, is the text of an unframed one without any."""
 
     name: str
@@ -396,7 +396,7 @@ class _Walk:
             for file in walk.content.files
         ]
 
-    def _add_files(self, files: list[File], box: str = NO_BOX) -> None:
+    def _add_files(self, files: list[ShownFile], box: str = NO_BOX) -> None:
         box = stronger(box, FOLDED if self._folded else NO_BOX)
         for file in files:
             caption, alt, section = "", file.alt, len(self.content.sections)
@@ -472,7 +472,7 @@ def _is_generated(node: HtmlElement, kind: str) -> bool:
     return node.tag == "table" and is_made and not makes_parts
 
 
-def media_files(node: HtmlElement) -> list[File]:
+def media_files(node: HtmlElement) -> list[ShownFile]:
     """Read a figure, a thumbnail, several of them in one frame, or a bare picture."""
     several = node.xpath(".//div[contains(concat(' ', @class, ' '), ' tsingle ')]")
     if several:
@@ -481,16 +481,16 @@ def media_files(node: HtmlElement) -> list[File]:
     return _file(node, "template" if "tsingle" in classes(node) else "link", framed)
 
 
-def gallery_files(node: HtmlElement) -> list[File]:
+def gallery_files(node: HtmlElement) -> list[ShownFile]:
     """Read a gallery: its boxes, each with a picture and a caption."""
     boxes = node.xpath(".//li[contains(concat(' ', @class, ' '), ' gallerybox ')]")
     text = ".//*[contains(@class, 'gallerytext')]"
     return [file for box in boxes for file in _file(box, "gallery", True, text)]
 
 
-def infobox_files(node: HtmlElement) -> list[File]:
+def infobox_files(node: HtmlElement) -> list[ShownFile]:
     """Read an infobox: what fills a row is one of its pictures, anything else is an icon."""
-    files: list[File] = []
+    files: list[ShownFile] = []
     for element in _outermost(node):
         around = _within(node, element)
         cell = next((a for a in around if a.tag in _CELLS), None)
@@ -562,7 +562,7 @@ def _file(
     framed: bool,
     text: str = _CAPTIONS,
     beside: HtmlElement | None = None,
-) -> list[File]:
+) -> list[ShownFile]:
     elements = node.xpath(_MEDIA_ELEMENTS)
     name = _name(node, elements[0]) if elements else None
     if name is None:
@@ -575,7 +575,7 @@ def _file(
     alt, title = ("" if file_name(text) == name else text for text in (alt, title))
     wide = elements[0].get("width", "")
     width = pixels(wide) if wide.isdecimal() and not framed else None
-    return [File(name, origin, caption, alt, title, width, framed)]
+    return [ShownFile(name, origin, caption, alt, title, width, framed)]
 
 
 def _name(node: HtmlElement, element: HtmlElement) -> str | None:

@@ -26,7 +26,7 @@ import numpy as np
 from lxml.html import HtmlElement
 
 from isotope.core.errors import CorruptFile
-from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
+from isotope.core.files import EntryContent, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
 from isotope.core.titles import ARTICLES, FILES, is_title
 from isotope.core.wikimedia import wiki_of
@@ -38,7 +38,7 @@ from isotope.intake.texts import records, suffix_of
 from isotope.parse import structured
 from isotope.parse.articles import BAD_TITLE, REPEATED, ParsedBatch, ParsedTables
 from isotope.parse.html_page import TitleOf, add_page, parse_html, title_of_address
-from isotope.parse.record_kinds import HTML, STRUCTURED, Kinds
+from isotope.parse.record_kinds import HTML, STRUCTURED, RecordKinds
 from isotope.parse.site import Site, wikipedia_site
 
 _LINES, _PARQUET, _ROWS = (".ndjson", ".jsonl"), ".parquet", 512
@@ -54,7 +54,7 @@ _ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
 
 
 @dataclass(frozen=True)
-class Records:
+class SnapshotLines:
     """Whole lines of a snapshot, all HTML or all STRUCTURED.
 
     `repeated` are those whose article has another, newer one; `variant` is the code of the one of
@@ -74,7 +74,7 @@ def is_of_records(path: Path) -> bool:
     return is_text or is_archive(path) or path.suffix.lower() == _PARQUET
 
 
-def record_batches(path: Path, variant: str | None = None) -> Iterator[Records]:
+def record_batches(path: Path, variant: str | None = None) -> Iterator[SnapshotLines]:
     """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
 
     Raises:
@@ -103,18 +103,18 @@ def _records(  # noqa: PLR0913, PLR0917
     kind: str,
     repeated: frozenset[int],
     variant: str | None,
-) -> Records:
+) -> SnapshotLines:
     repeated_here = frozenset(n for n in range(len(lines)) if first + n in repeated)
-    return Records(path, tuple(lines), kind, repeated_here, variant)
+    return SnapshotLines(path, tuple(lines), kind, repeated_here, variant)
 
 
 def demand_one_kind(paths: Iterable[Path]) -> None:
     """Check that files of records are of one kind, by the first record of each that tells.
 
     Raises:
-        CorruptFile: as `Kinds.demand`; damaged data.
+        CorruptFile: as `RecordKinds.demand`; damaged data.
     """
-    kinds = Kinds()
+    kinds = RecordKinds()
     for path in paths:
         for row, line in enumerate(lines_of(path), 1):
             try:
@@ -135,7 +135,7 @@ def survey(path: Path) -> tuple[str, frozenset[int]]:
         CorruptFile: damaged data; records of both kinds, or of Wikidata.
     """
     pages, revisions, progress = array("q"), array("q"), Progress("dump records")
-    kinds = Kinds()
+    kinds = RecordKinds()
     for ordinal, line in enumerate(lines_of(path)):
         try:
             record = json_value(line)
@@ -163,7 +163,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
     return (line for line in lines if line.strip())
 
 
-def parse_records(batch: Records) -> ParsedTables:
+def parse_records(batch: SnapshotLines) -> ParsedTables:
     """Parse a piece as `xml_dump.parse_batch` does; redirects follow their article."""
     parsed = ParsedBatch(batch.path)
     for n, line in enumerate(batch.lines):
@@ -290,7 +290,7 @@ def parse_entries(batch: Entries) -> ParsedTables:
     return parsed.as_tables()
 
 
-def _add_entry(title: str, page: Page, site: Site, parsed: ParsedBatch) -> None:
+def _add_entry(title: str, page: EntryContent, site: Site, parsed: ParsedBatch) -> None:
     prefix, colon, _ = title.partition(":")
     if colon and prefix.lower() in site.prefixes:
         parsed.reject("other_namespace", title)

@@ -42,7 +42,7 @@ def infobox_at(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> int | 
 def infobox_picture(text: str, start: int | None, language: str = "") -> str | None:
     """Return the name of the first picture in the infobox that begins at `start`, or None.
 
-    Names are such as `A b.jpg`; `text` is that of `prepared.Prepared`, `language` the wiki's.
+    Names are such as `A b.jpg`; `text` is that of `prepared.PreparedPage`, `language` the wiki's.
     """
     if start is None:
         return None

@@ -26,7 +26,7 @@ from isotope.intake.relations import expand
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.messages import suggest
-from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, ROWS, Rows, Splits, listed
+from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, ROWS, PairSplits, Rows, listed
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms import lists as json_lists
 from isotope.parse.forms.base import FILE, ROW, UNREADABLE, Rejection
@@ -39,7 +39,7 @@ _LISTED = pa.schema([pa.field("split", pa.string()), *LINES])
 _GROUPS = pa.schema([("image", pa.string()), ("root", pa.string())])
 
 
-class Data(NamedTuple):
+class UpstreamRows(NamedTuple):
     """Upstream rows: their files, form, options, and what their columns are."""
 
     paths: Sequence[Path]
@@ -77,7 +77,7 @@ def parse_pairs(
         tables["pairs"].replace(pairs)
 
 
-def divided(data: Data, spec: Rows, manifest: Path | None, folder: Path) -> dict[str, Path]:
+def divided(data: UpstreamRows, spec: Rows, manifest: Path | None, folder: Path) -> dict[str, Path]:
     """Write what can be used of rows and what can't to `folder`; return the tables by name.
 
     They are `pairs` (PAIRS) and `rejected` (PAIRS_REJECTED). Lists of splits are those of a source
@@ -126,7 +126,7 @@ def _queried(
     )
 
 
-def read_data(paths: Sequence[Path], spec: Rows) -> Data:
+def read_data(paths: Sequence[Path], spec: Rows) -> UpstreamRows:
     """Return what `spec` says of the rows of these files.
 
     Raises:
@@ -152,7 +152,9 @@ def read_data(paths: Sequence[Path], spec: Rows) -> Data:
     if "strings" in form.options:
         text_columns = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
         options["strings"] = [*options.get("strings", ()), *text_columns]
-    return Data(paths, form, options, Roles(columns, **keep, languages=spec.languages or {}))
+    return UpstreamRows(
+        paths, form, options, Roles(columns, **keep, languages=spec.languages or {})
+    )
 
 
 def paths_of(manifest: Path, spec: Rows, parts: Sequence[str] = (DATA,)) -> list[Path]:
@@ -168,7 +170,7 @@ def paths_of(manifest: Path, spec: Rows, parts: Sequence[str] = (DATA,)) -> list
     return local or [path for part in parts for path in placed(manifest, part)]
 
 
-def shares(splits: Splits | None) -> dict[str, Any]:
+def shares(splits: PairSplits | None) -> dict[str, Any]:
     """Return the shares of validation and test by hash and the seed; nothing for other splits."""
     share_of = {name: getattr(splits, name, None) for name in ("validation", "test")}
     if not any(isinstance(share, int | float) for share in share_of.values()):
@@ -179,7 +181,7 @@ def shares(splits: Splits | None) -> dict[str, Any]:
     }
 
 
-def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
+def _stage(data: UpstreamRows, rows: Path, unread: Path) -> list[pa.Field]:
     """Write the rows, and what no reader could read; return the two columns of records."""
     refused: list[Rejection] = []
     progress = Progress("rows of pairs")
@@ -235,7 +237,7 @@ def _demand_share(refused: Sequence[Rejection], rows: int) -> None:
         demand_share(len(refused), len(refused) + rows, "records", (at, f"{first['detail']}"))
 
 
-def _demand_columns(data: Data, names: Sequence[str]) -> None:
+def _demand_columns(data: UpstreamRows, names: Sequence[str]) -> None:
     columns = [name for name in names if name not in (FILE, ROW)]
     for where, name in data.roles.names():
         if name not in columns:

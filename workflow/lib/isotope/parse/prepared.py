@@ -17,7 +17,7 @@ _NUMBERED = re.compile(rf"{GALLERY}(\d+){_STOP}")
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedPage:
     """A page without comments, references and blocks such as formulas, `<nowiki>` made harmless.
 
     `blocks` names templates as the page does, `text` without their namespace; `text` has the page's
@@ -42,7 +42,7 @@ class Prepared:
         namespaces: Namespaces,
         title: str = "",
         variant: Variant | None = None,
-    ) -> "Prepared":
+    ) -> "PreparedPage":
         """Prepare a page, in time linear in its length. Never raises.
 
         Of words in several variants of the language those of `variant` stay; None is for a wiki

@@ -24,7 +24,7 @@ def kind_of(record: object) -> str | None:
     return ENTITIES if _OF_WIKIDATA.intersection(fields) else None
 
 
-class Kinds:
+class RecordKinds:
     """The kind of the records of pages seen so far, and where the first one stands."""
 
     def __init__(self) -> None:

@@ -69,7 +69,7 @@ _USUAL = frozenset((0, 4, FILE, TEMPLATE, 12, CATEGORY))
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class SiteWords:
     """A wiki's words, ready to match.
 
     `flags` are those without a value: whether the word shows the caption under a picture. `size`
@@ -125,7 +125,7 @@ class Namespaces:
         return cls(all_of(FILE), all_of(CATEGORY), all_of(TEMPLATE), wiki, capitals=capitals)
 
     @property
-    def words(self) -> Words:
+    def words(self) -> SiteWords:
         """The words of the wiki."""
         return words_of(self.wiki)
 
@@ -318,7 +318,7 @@ def _template_prefix(names: frozenset[str]) -> re.Pattern[str]:
 
 
 @cache
-def words_of(wiki: str) -> Words:
+def words_of(wiki: str) -> SiteWords:
     """Return the words of a wiki of `wiki_words.json`.
 
     Raises:
@@ -335,7 +335,7 @@ def words_of(wiki: str) -> Words:
     # Python's lower case of `İ` has two letters, which its regular expressions don't match.
     redirects = [form for word in by_kind["redirect"] for form in (word, word.lower())]
     px = _any_of(word.removeprefix("$1") for word in values["width"])
-    return Words(
+    return SiteWords(
         {
             word: kind in _FRAMES
             for kind, forms in by_kind.items()

@@ -30,7 +30,7 @@ from isotope.parse.site import MODULE, TEMPLATE, Site, normal_name, read_site
 from isotope.parse.transclusion.known import UNKNOWN
 from isotope.parse.transclusion.pages import TemplatePage, template_title
 from isotope.parse.transclusion.reading import read_templates
-from isotope.parse.xml_dump import Chunk, Span
+from isotope.parse.xml_dump import Chunk, StreamSpan
 from isotope.schemas.parse import CALLED_TEMPLATES
 
 PAGES = schema(
@@ -97,7 +97,7 @@ def _site(path: Path) -> Site:
 
 
 def collect_batch(
-    task: tuple[Site, Span | Chunk],
+    task: tuple[Site, StreamSpan | Chunk],
 ) -> tuple[pa.Table, Counter[tuple[str, str]], int]:
     """Return PAGES, the calls by wiki and template, and the number of pages of one piece.
 

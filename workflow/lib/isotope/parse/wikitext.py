@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from isotope.core.titles import CATEGORIES, decode_entities, prefixed
 from isotope.parse.files import FileUse, file_uses
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
 from isotope.parse.templates import (
     GALLERY,
@@ -91,7 +91,7 @@ class PageSplit:
     infoboxes: list[int]
 
 
-def split_page(page: Prepared, namespaces: Namespaces) -> PageSplit:
+def split_page(page: PreparedPage, namespaces: Namespaces) -> PageSplit:
     """Cut a page as `split_sections` does, with its files, references and infoboxes.
 
     A file in an infobox or another template, which is no running text, has the place of the
@@ -158,7 +158,7 @@ def split_pictured(
     text: str, namespaces: Namespaces
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, FileUse]]]:
     """Cut a page as `split_sections` does; list its files, each with the place of its section."""
-    split = split_page(Prepared.from_wikitext(text, namespaces), namespaces)
+    split = split_page(PreparedPage.from_wikitext(text, namespaces), namespaces)
     return split.sections, split.files
 
 

@@ -325,20 +325,20 @@ def _strings(texts: Sequence[str]) -> pa.Array:
 
 
 @dataclass
-class Records:
+class WitRecords:
     """Records of a block in file order: good ones as tables with a `row` column, bad ones kept."""
 
     good: list[pa.Table] = field(default_factory=list[pa.Table])
     bad: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
 
-def parse_block(block: memoryview, shard: Shard) -> Records:
+def parse_block(block: memoryview, shard: Shard) -> WitRecords:
     """Parse whole records; every one ends in `good` or in `bad`, and `shard.rows` counts both.
 
     The rows equal those of Python's csv module with a tab for delimiter, record by record: an
     unclosed quote can't reach into its neighbours.
     """
-    records = Records()
+    records = WitRecords()
     table = _parse_fast(block, shard)
     if table is not None:
         records.good.append(_numbered(table, shard))
@@ -347,7 +347,7 @@ def parse_block(block: memoryview, shard: Shard) -> Records:
     return records
 
 
-def _bisect(block: memoryview, shard: Shard, records: Records) -> None:
+def _bisect(block: memoryview, shard: Shard, records: WitRecords) -> None:
     """Halve a block until only the records that Arrow can't parse are parsed one by one."""
     starts = [0, *(m.start() + 1 for m in shard.start.finditer(block)), len(block)]
     pending = [(0, len(starts) - 1)]
@@ -407,7 +407,7 @@ def _swallows(part: memoryview, rows: int, shard: Shard) -> bool:
     return tabs != borders and 1 + sum(1 for _ in shard.start.finditer(part)) != rows
 
 
-def _parse_slow(raw: bytes, shard: Shard, records: Records) -> None:
+def _parse_slow(raw: bytes, shard: Shard, records: WitRecords) -> None:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -419,7 +419,7 @@ def _parse_slow(raw: bytes, shard: Shard, records: Records) -> None:
             _add_row(cells, lines, shard, records)
 
 
-def _add_row(cells: list[str], lines: str, shard: Shard, records: Records) -> None:
+def _add_row(cells: list[str], lines: str, shard: Shard, records: WitRecords) -> None:
     row = dict(zip(shard.columns, cells, strict=False))
     fault = _fault(cells, lines, shard.columns) or _bad_value(row)
     if fault:
@@ -482,7 +482,7 @@ def _typed(row: dict[str, str]) -> dict[str, object]:
     return typed
 
 
-def _reject(raw: str, fault: tuple[str, str], shard: Shard, records: Records) -> None:
+def _reject(raw: str, fault: tuple[str, str], shard: Shard, records: WitRecords) -> None:
     shard.rows += 1
     reason, detail = fault
     records.bad.append(

@@ -30,7 +30,7 @@ from isotope.parse.articles import (
 )
 from isotope.parse.files import FileUse
 from isotope.parse.infobox import infobox_picture
-from isotope.parse.prepared import Prepared
+from isotope.parse.prepared import PreparedPage
 from isotope.parse.site import Namespaces, Site
 from isotope.parse.wikitext import (
     PageSplit,
@@ -58,7 +58,7 @@ _INTERWIKI = re.compile(rf"\[\[ *([A-Za-z-]{{2,12}}) *:{_TITLE}")
 
 
 @dataclass(frozen=True)
-class Span:
+class StreamSpan:
     """Whole bz2 streams of a multistream dump, from byte `start` to before byte `stop`."""
 
     path: Path
@@ -76,7 +76,7 @@ class Chunk:
     xml: bytes
 
 
-def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Span | Chunk]:
+def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[StreamSpan | Chunk]:
     """Cut a dump into pieces that can be parsed apart, in order.
 
     Only the streams that begin from byte `start` to before byte `stop` count; a file that is
@@ -92,7 +92,7 @@ def batches(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Spa
         yield from _chunks(path)
 
 
-def parse_batch(task: tuple[Site, Span | Chunk]) -> ParsedTables:
+def parse_batch(task: tuple[Site, StreamSpan | Chunk]) -> ParsedTables:
     """Unpack and parse one piece, as `ParsedBatch.as_tables`.
 
     Raises:
@@ -162,7 +162,7 @@ def _add_page(page_read: _Page, site: Site, parsed: ParsedBatch) -> None:
         to = redirect_target(page, wikitext, site) if reason in REDIRECTS else ""
         parsed.reject(reason, title, to)
         return
-    prepared = Prepared.from_wikitext(wikitext, site.namespaces, title, site.variant)
+    prepared = PreparedPage.from_wikitext(wikitext, site.namespaces, title, site.variant)
     if reason := _no_article(prepared):
         parsed.reject(reason, title)
         return
@@ -202,7 +202,7 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
     return None
 
 
-def _no_article(page: Prepared) -> str | None:
+def _no_article(page: PreparedPage) -> str | None:
     if page.is_empty:
         return "empty"
     return "disambiguation" if DISAMBIGUATION.search(page.text) else None
@@ -270,7 +270,7 @@ def redirect_target(page: ET.Element, wikitext: str, site: Site) -> str:
     return site.namespaces.capitals.target(targets[0]) if targets else ""
 
 
-def span_xml(span: Span) -> bytes:
+def span_xml(span: StreamSpan) -> bytes:
     """Unpack a span.
 
     Raises:
@@ -344,12 +344,12 @@ def is_multistream(path: Path) -> bool:
         return False
 
 
-def _spans(path: Path, first: int, end: int) -> Iterator[Span]:
+def _spans(path: Path, first: int, end: int) -> Iterator[StreamSpan]:
     size, content = path.stat().st_size, _mapped(path)
     after = _STREAM.search(content, end)
     end = after.start() if after else size
     for start, stop in pairwise(chain(_cuts(content, first, end), [end])):
-        yield Span(path, start, stop, last=stop == size)
+        yield StreamSpan(path, start, stop, last=stop == size)
 
 
 def _mapped(path: Path) -> mmap.mmap:

@@ -27,7 +27,7 @@ def _tables(phase: str, name: str, *tables: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Collection:
+class PlannedCollection:
     """A collection of the params."""
 
     name: str
@@ -175,9 +175,9 @@ class Collections:
     params: Params
     crawls: Sources
 
-    def __getitem__(self, name: str) -> Collection:
+    def __getitem__(self, name: str) -> PlannedCollection:
         """Return a collection by its name."""
-        return Collection(name, self.params, self.crawls)
+        return PlannedCollection(name, self.params, self.crawls)
 
     @property
     def built(self) -> list[str]:

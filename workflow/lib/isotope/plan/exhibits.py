@@ -14,7 +14,7 @@ from isotope.core.syntax import file_of
 from isotope.params.root import Params
 from isotope.plan.collections import Collections, Files
 from isotope.plan.extension import Extension
-from isotope.plan.facts import TABLES, Facts
+from isotope.plan.facts import TABLES, FactFiles
 from isotope.plan.paths import Paths, as_list, expanded, unique
 from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
@@ -34,7 +34,7 @@ class Exhibits:
     paths: Paths
     collections: Collections
     systems: Systems
-    facts: Facts
+    facts: FactFiles
     extensions: Mapping[str, Extension]
 
     @property

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from isotope.plan.plan import Plan
 
 
-class Page(NamedTuple):
+class ReportPage(NamedTuple):
     """A page of a collection's report that a plug-in writes.
 
     `about` says in a line what stands there; `beside` is the page, if any, that leads to it, too.
@@ -41,7 +41,7 @@ class Extension:
         del collection
         return ()
 
-    def pages(self, collection: str) -> Mapping[str, Page]:
+    def pages(self, collection: str) -> Mapping[str, ReportPage]:
         """Return the pages of a collection's report that it writes, by name without suffix."""
         del collection
         return {}

@@ -22,7 +22,7 @@ def tabulated(*names: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactFiles:
     """Files of facts about collections: of others, by models, or counted here."""
 
     params: Params

@@ -16,7 +16,7 @@ from snakemake.output_index import OutputIndex
 from isotope.core import plugins
 
 
-class Step(NamedTuple):
+class PlannedJob(NamedTuple):
     """A rule at work on some wildcards: its phase, what it reads, and its lasting outputs."""
 
     phase: str
@@ -30,7 +30,7 @@ class Graph:
     def __init__(self, workflow: Any) -> None:  # noqa: ANN401 (Snakemake gives it no type)
         """Of a workflow whose rules are, or will be, read; nothing is looked up before."""
         self._workflow = workflow
-        self._steps: dict[str, Step | None] = {}
+        self._steps: dict[str, PlannedJob | None] = {}
 
     @cached_property
     def _producers(self) -> OutputIndex:
@@ -56,7 +56,7 @@ class Graph:
                 waiting += fresh
         return sorted(outputs)
 
-    def _step(self, path: str) -> Step | None:
+    def _step(self, path: str) -> PlannedJob | None:
         """Return what makes a file; None for what no rule makes."""
         if path not in self._steps:
             step = self._step_of_rule(path)
@@ -64,9 +64,9 @@ class Graph:
             self._steps |= dict.fromkeys(step.lasting if step else (), step)
         return self._steps[path]
 
-    def _step_of_rule(self, path: str) -> Step | None:
+    def _step_of_rule(self, path: str) -> PlannedJob | None:
         """Return the step of the rule that Snakemake would choose, by its order of rules."""
-        steps, failure = dict[Any, Step](), None
+        steps, failure = dict[Any, PlannedJob](), None
         for rule in self._producers.match_producers(path):
             try:
                 steps[rule] = _step_of(rule, path)
@@ -77,10 +77,10 @@ class Graph:
         return steps[reduce(lambda a, b: b if b > a else a, steps)] if steps else None
 
 
-def _step_of(rule: Any, path: str) -> Step:  # noqa: ANN401
+def _step_of(rule: Any, path: str) -> PlannedJob:  # noqa: ANN401
     wildcards = rule.get_wildcards(path)
     outputs, _ = rule.expand_output(wildcards)
-    return Step(
+    return PlannedJob(
         plugins.phase_of(rule.name),
         tuple(map(str, rule.expand_input(wildcards)[0])),
         tuple(str(f) for f in outputs if not is_flagged(f, "temp")),

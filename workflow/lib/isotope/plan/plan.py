@@ -14,12 +14,12 @@ from isotope.plan.collections import Collections
 from isotope.plan.diff import Diff
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.extension import Extension
-from isotope.plan.facts import Facts
+from isotope.plan.facts import FactFiles
 from isotope.plan.models import Models
 from isotope.plan.needs import Jobs
 from isotope.plan.paths import Paths
 from isotope.plan.report import Report
-from isotope.plan.shards import Shards
+from isotope.plan.shards import ShardPlan
 from isotope.plan.sources import Sources
 from isotope.plan.systems import Systems
 
@@ -37,13 +37,13 @@ class Plan:
         """Make them, each of what stands before it."""
         params = self.params
         self.paths = paths = Paths(params)
-        self.shards = Shards(params)
+        self.shards = ShardPlan(params)
         self.sources = Sources(params)
         self.collections = built = Collections(params, self.sources)
         self.jobs = Jobs(params, built)
         self.models = Models(params, paths)
         self.systems = systems = Systems(params, built, self.models, self.external)
-        self.facts = Facts(params, paths, built, self.models)
+        self.facts = FactFiles(params, paths, built, self.models)
         # What plug-ins add asks all other objects, and some of these ask it.
         self.extensions = added = dict[str, Extension]()
         self.exhibits = Exhibits(params, paths, built, systems, self.facts, added)

@@ -6,16 +6,16 @@ import yaml
 
 from isotope.params.collect import folders
 from isotope.params.root import Params
-from isotope.plan.collections import Collection
+from isotope.plan.collections import PlannedCollection
 from isotope.plan.sources import Spec
-from isotope.release.lite_pools import Bounds
+from isotope.release.lite_pools import PoolLimits
 
 _DESCRIBED = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
 
-def facts(params: Params, about: Collection) -> Spec:
-    """Return the fields of `release.about.Facts`, but for the fingerprint.
+def facts(params: Params, about: PlannedCollection) -> Spec:
+    """Return the fields of `release.about.CollectionFacts`, but for the fingerprint.
 
     A licence is `unknown` where neither params nor kind state one; limits are empty where there are
     none.
@@ -39,7 +39,7 @@ def facts(params: Params, about: Collection) -> Spec:
         "entry": about.entry.filled(),
         "systems": {name: params.systems[name].kind_name() for name in params.search.systems},
         "measures": params.score.measures,
-        "lite": Bounds()._asdict(),
+        "lite": PoolLimits()._asdict(),
     }
 
 

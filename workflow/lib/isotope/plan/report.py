@@ -8,7 +8,7 @@ from isotope.plan import releases
 from isotope.plan.collections import Collections
 from isotope.plan.diff import Diff
 from isotope.plan.exhibits import Exhibits
-from isotope.plan.extension import Extension, Page
+from isotope.plan.extension import Extension, ReportPage
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
@@ -93,7 +93,7 @@ class Report:
             "origin": about.origin,
         }
 
-    def further(self, collection: str) -> dict[str, Page]:
+    def further(self, collection: str) -> dict[str, ReportPage]:
         """Return the pages of a collection that plug-ins write."""
         added = (extension.pages(collection) for extension in self.extensions.values())
         return {stem: page for pages in added for stem, page in pages.items()}
@@ -112,7 +112,7 @@ class Report:
         return [str(note["call"]) for note in self.notes(wildcards)]
 
     def facts(self, wildcards: Wildcards) -> Spec:
-        """What a collection's pages say of params and of what was built: `collection.Facts`."""
+        """What pages of a collection say of params and what was built: `collection.ReportFacts`."""
         tabulate = self.params.tabulate
         return {
             "measure": self.params.score.measures[0],
@@ -139,7 +139,7 @@ class Report:
         return {**about_kind, "fingerprint": registry.fingerprint(made_by)}
 
     def release(self, wildcards: Wildcards) -> Spec:
-        """What the release of a collection says of it: `release.about.Facts`."""
+        """What the release of a collection says of it: `release.about.CollectionFacts`."""
         about = self.collections[wildcards.collection]
         facts = releases.facts(self.params, about)
         return {**facts, "fingerprint": self._built(about.name)["fingerprint"]}
@@ -170,7 +170,7 @@ class Report:
         return self.systems.who("is_lexical")[:1]
 
     def queries(self, wildcards: Wildcards) -> Spec | None:
-        """What the page of a collection's queries shows: `queries.Pair`; None for one system."""
+        """What the page of queries shows: `queries.SystemPair`; None for one system."""
         about = self.collections[wildcards.collection]
         bm25 = next((self.systems[name] for name in self._lexical), Bm25(kind="bm25"))
         if not self._compares or not isinstance(bm25, Bm25):

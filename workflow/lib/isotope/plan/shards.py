@@ -22,7 +22,7 @@ Files = TypeVar("Files", str, list[str], Mapping[str, str])
 
 
 @dataclass(frozen=True)
-class Shards:
+class ShardPlan:
     """The shards of each phase; where there is one alone, it writes what needs no gathering."""
 
     params: Params

@@ -245,7 +245,7 @@ def best_sections(  # noqa: PLR0913
     """
     heap_mb = memory_mb or _HEAPS_MB[spec.engine]
     if spec.engine == LUCENE:
-        model = lucene.Bm25(spec.k1, spec.b, memory_mb=heap_mb, language=language)
+        model = lucene.Bm25Parameters(spec.k1, spec.b, memory_mb=heap_mb, language=language)
         return lucene.search(index, texts, model, hits=1, threads=threads)
     # Without a text to search for, as where titles name all, no index need be there.
     listed = iter(texts)

@@ -38,7 +38,7 @@ EARLIER = (
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 
-class Facts(NamedTuple):
+class CollectionFacts(NamedTuple):
     """What the plan says of a collection, by the keys of about.json.
 
     `systems` are the kinds of the systems by name, `lite` the bounds of the small form.
@@ -60,7 +60,7 @@ class Facts(NamedTuple):
 
 
 def describe(  # noqa: PLR0913
-    facts: Facts,
+    facts: CollectionFacts,
     manifests: Sequence[Path],
     *,
     collection: str,

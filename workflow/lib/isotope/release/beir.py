@@ -14,14 +14,14 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.grid import JUDGED, TASKS, Task, id_column
-from isotope.release.words import Words
+from isotope.release.words import ReleaseWords
 
 FOLDER = "beir"
 # What BEIR calls our splits.
 NAMES = {"train": "train", "validation": "dev", "test": "test"}
 
 
-def write_beir(words: Words) -> None:
+def write_beir(words: ReleaseWords) -> None:
     """Write `beir/<task>/` of a release; a split without judgements has no qrels file.
 
     Raises:

@@ -17,7 +17,7 @@ from isotope.core.grid import JUDGED
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS, STRINGS, schema
-from isotope.release.about import Facts, Json, describe
+from isotope.release.about import CollectionFacts, Json, describe
 from isotope.release.forms import write_forms
 from isotope.release.manifest import write_manifest, write_scores
 from isotope.release.statistics import text_columns
@@ -42,7 +42,7 @@ def build(  # noqa: PLR0913
     collection: str,
     language: str,
     captions: str,
-    facts: Facts,
+    facts: CollectionFacts,
     systems: Mapping[str, Json],
     scores: Path | None = None,
     significance: Path | None = None,

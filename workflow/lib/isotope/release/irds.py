@@ -117,7 +117,7 @@ def _joined(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
 
-class Items(NamedTuple):
+class ReleaseItems(NamedTuple):
     """Texts or images of some splits of a release, all or those with these ids."""
 
     folder: Path
@@ -173,15 +173,15 @@ def _captions(row: dict[str, Any], language: str) -> str:
     return _joined(*((row[name] or [""] * (n + 1))[n] for name in CAPTION_FIELDS for n in spoken))
 
 
-class Rows:
+class DocumentRows:
     """An iterator over documents that can be cut, as ir_datasets wants: `docs_iter()[10:20]`."""
 
-    def __init__(self, items: Items, cls: Any) -> None:  # noqa: ANN401 (as above)
+    def __init__(self, items: ReleaseItems, cls: Any) -> None:  # noqa: ANN401 (as above)
         """Yield `items` as tuples of `cls`."""
         self._items, self._cls = items, cls
         self._rows = items.rows(cls)
 
-    def __iter__(self) -> "Rows":
+    def __iter__(self) -> "DocumentRows":
         return self
 
     def __next__(self) -> Any:  # noqa: ANN401 (a document)
@@ -198,13 +198,13 @@ class Rows:
 class Docs(BaseDocs):
     """Documents of a release."""
 
-    def __init__(self, items: Items, language: str | None) -> None:
+    def __init__(self, items: ReleaseItems, language: str | None) -> None:
         """Serve `items`, whose words are in `language` (None for several)."""
         self._items, self._language = items, language
 
-    def docs_iter(self) -> Rows:
+    def docs_iter(self) -> DocumentRows:
         """Return an iterator over them."""
-        return Rows(self._items, self.docs_cls())
+        return DocumentRows(self._items, self.docs_cls())
 
     def docs_cls(self) -> Any:  # noqa: ANN401 (a class of this module)
         """Return TextDoc or ImageDoc."""
@@ -230,7 +230,7 @@ class Docs(BaseDocs):
 class Store(Docstore):
     """Looks documents up in the Parquet files of a release."""
 
-    def __init__(self, items: Items, cls: Any) -> None:  # noqa: ANN401 (as above)
+    def __init__(self, items: ReleaseItems, cls: Any) -> None:  # noqa: ANN401 (as above)
         """Look up `items` as tuples of `cls`."""
         super().__init__(cls)
         self._items, self._cls = items, cls
@@ -240,10 +240,10 @@ class Store(Docstore):
         return self._items.some(self._cls, doc_ids)
 
 
-class Queries(BaseQueries):
+class ReleaseQueries(BaseQueries):
     """Queries of a release."""
 
-    def __init__(self, items: Items, language: str | None) -> None:
+    def __init__(self, items: ReleaseItems, language: str | None) -> None:
         """Serve `items`, whose words are in `language` (None for several)."""
         self._items, self._language = items, language
 
@@ -268,7 +268,7 @@ class Queries(BaseQueries):
         return self._language
 
 
-class Candidates(BaseScoredDocs):
+class ReleaseCandidates(BaseScoredDocs):
     """The pools of single queries of a small release."""
 
     def __init__(self, path: Path) -> None:
@@ -332,15 +332,15 @@ def _judged(folder: Path, split: str, task: str, setting: str | None) -> Dataset
         )
     asked = frozenset(read_trec_qrels(qrels)["query_id"])
     language = _language(about, sides.queries)
-    queries = Items(folder, sides.queries, tuple(SPLITS), asked, about["captions"])
+    queries = ReleaseItems(folder, sides.queries, tuple(SPLITS), asked, about["captions"])
     grades = about["statistics"]["grades"]
     meanings = {int(g): "belong together" if int(g) > 0 else "judged, not so" for g in grades}
     pooled = folder / f"pools/{split}/{task}.parquet"
     return Dataset(
         _docs(folder, sides.documents, tuple(splits), ids),
-        Queries(queries, language),
+        ReleaseQueries(queries, language),
         TrecQrels(LocalDownload(qrels, mkdir=False), meanings),
-        Candidates(pooled) if pooled.is_file() and setting is None else None,
+        ReleaseCandidates(pooled) if pooled.is_file() and setting is None else None,
     )
 
 
@@ -350,7 +350,7 @@ def _docs(folder: Path, side: str, splits: tuple[str, ...], ids: _Ids) -> Docs:
     about = read_about(folder)
     if is_earlier(about):
         log.warning("%s: %s", folder, EARLIER)
-    return Docs(Items(folder, side, splits, ids, about["captions"]), _language(about, side))
+    return Docs(ReleaseItems(folder, side, splits, ids, about["captions"]), _language(about, side))
 
 
 def _language(about: dict[str, Any], side: str) -> str | None:

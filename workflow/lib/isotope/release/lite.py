@@ -25,8 +25,8 @@ from isotope.release.forms import write_forms
 from isotope.release.lite_pools import (
     RUNS,
     SUFFIX,
-    Bounds,
     Chosen,
+    PoolLimits,
     agreement,
     as_pools,
     choose,
@@ -65,10 +65,10 @@ def build(*, release: Path, lite: Path) -> None:
     Raises:
         As `write_lite`.
     """
-    write_lite(release, lite, Bounds())
+    write_lite(release, lite, PoolLimits())
 
 
-def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:
+def write_lite(release: Path, lite: Path, bounds: PoolLimits) -> dict[str, Any]:
     """Write the small form of a release and return what it says of itself (`about`).
 
     Raises:

@@ -34,7 +34,7 @@ _RANDOM = "random"
 _FEW = 2
 
 
-class Bounds(NamedTuple):
+class PoolLimits(NamedTuple):
     """Hard negatives of a query, and queries of a split and direction, at most."""
 
     negatives: int = 250
@@ -58,7 +58,7 @@ class Chosen(NamedTuple):
         return self.cell.split, self.cell.task
 
 
-def choose(release: Path, kinds: Mapping[str, str], bounds: Bounds) -> list[Chosen]:
+def choose(release: Path, kinds: Mapping[str, str], bounds: PoolLimits) -> list[Chosen]:
     """Return what a small form of the release has; `kinds` are the systems' kinds by name.
 
     Raises:

@@ -23,7 +23,7 @@ FOLDER = "scores"
 _MEANS = sql.SQL / "release/means.sql"
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """A file of a release: path from its folder, size in bytes, hexadecimal SHA-256."""
 
     path: str
@@ -36,7 +36,7 @@ class Manifest(NamedTuple):
 
     collection: str
     languages: Mapping[str, str]
-    files: list[Entry]
+    files: list[ManifestEntry]
 
 
 def write_scores(scores: Path, significance: Path, out: Path) -> None:
@@ -77,11 +77,11 @@ def write_manifest(folder: Path, collection: str, languages: Mapping[str, str]) 
         part.write_text(text + "\n", encoding="utf-8")
 
 
-def digest(path: Path, folder: Path) -> Entry:
+def digest(path: Path, folder: Path) -> ManifestEntry:
     """Return the entry of a file that lies below `folder`."""
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Entry(path.relative_to(folder).as_posix(), path.stat().st_size, sha256)
+    return ManifestEntry(path.relative_to(folder).as_posix(), path.stat().st_size, sha256)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -97,7 +97,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise MissingFile(path, "no such file: no release, or an incomplete one", remedy)
     try:
         content = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-        files = [Entry(file["path"], file["bytes"], file["sha256"]) for file in content["files"]]
+        files = [
+            ManifestEntry(file["path"], file["bytes"], file["sha256"]) for file in content["files"]
+        ]
         return Manifest(content["collection"], content["languages"], files)
     except (ValueError, KeyError, TypeError) as error:
         problem = f"no manifest of a release ({type(error).__name__}: {error})"

@@ -23,7 +23,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED, SIDES, TASKS, id_column
 from isotope.core.schemas import schema
 from isotope.release.card import front_matter
-from isotope.release.words import SPLITS, Words, pool_items, shared_pool
+from isotope.release.words import SPLITS, ReleaseWords, pool_items, shared_pool
 
 FOLDER = "mteb"
 _TEXTS = schema(id=pa.string(), text=pa.string())
@@ -41,12 +41,12 @@ _ROWS = 1024
 class _Data(NamedTuple):
     """The words of a release, where its form for MTEB goes, and whether it has pictures."""
 
-    words: Words
+    words: ReleaseWords
     out: Path
     has_pictures: bool
 
 
-def write_mteb(words: Words, about: Mapping[str, Any]) -> list[str]:
+def write_mteb(words: ReleaseWords, about: Mapping[str, Any]) -> list[str]:
     """Write the folder `mteb` of a release and return the splits that it has.
 
     They are the judged ones but for train, or train if there is no other. Images without a picture

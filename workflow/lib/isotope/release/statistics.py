@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 from isotope.core import sql
 from isotope.core.grid import JUDGED, TASKS
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.release.words import SPLITS, Words
+from isotope.release.words import SPLITS, ReleaseWords
 
 _SQL = sql.SQL / "release"
 
 
-def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def statistics(words: ReleaseWords, columns: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """Count what a release has, from its own Parquet files.
 
     `texts`, `images` and `qrels` have a split's numbers each; the others count texts, images or
@@ -87,7 +87,7 @@ def _nulls(group: Any) -> int:  # noqa: ANN401 (pyarrow's metadata have no type)
     return column.statistics.null_count if column.statistics else 0
 
 
-def _judged(words: Words, split: str) -> pl.DataFrame:
+def _judged(words: ReleaseWords, split: str) -> pl.DataFrame:
     return pl.concat([words.qrels(split, task) for task in TASKS]).unique()
 
 

@@ -62,7 +62,7 @@ def shared_pool(folder: Path, side: str, splits: Sequence[str]) -> frozenset[str
     return frozenset(judged | listed) if judged - listed else None
 
 
-class Words(NamedTuple):
+class ReleaseWords(NamedTuple):
     """A release `folder`, and the `scratch` folder with its words: `<side>/<split>.parquet`.
 
     A row has id, title, text and url: the title of a text's page and its other fields, or no title
@@ -99,7 +99,7 @@ class Words(NamedTuple):
         return {i for split in JUDGED for i in self.qrels(split, task)[key]}
 
 
-def collect_words(folder: Path, scratch: Path, language: str, pools: Pools) -> Words:
+def collect_words(folder: Path, scratch: Path, language: str, pools: Pools) -> ReleaseWords:
     """Write the words of a release to `scratch`; captions are those in `language`.
 
     `pools` are those of a small release, and empty of a whole one.
@@ -107,7 +107,7 @@ def collect_words(folder: Path, scratch: Path, language: str, pools: Pools) -> W
     Raises:
         MissingFile, CorruptFile: a table of the release that is not there or not readable.
     """
-    words = Words(folder, scratch, pools)
+    words = ReleaseWords(folder, scratch, pools)
     for side, split in ((side, split) for side in SIDES for split in SPLITS):
         params = {"language": language} if side == "images" else {}
         relations: dict[str, sql.Files] = {side: folder / side / f"{split}.parquet"}

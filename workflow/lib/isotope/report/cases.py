@@ -12,7 +12,15 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile, UnknownId
 from isotope.core.grid import TASKS, query_side
-from isotope.report.content import Example, Item, Scope, examples, items, pictures, read_exhibits
+from isotope.report.content import (
+    QueryExample,
+    Scope,
+    ShownItem,
+    examples,
+    items,
+    pictures,
+    read_exhibits,
+)
 from isotope.report.site import write_page
 from isotope.report.words import WORDS
 from isotope.tabulate.table import rows
@@ -30,12 +38,12 @@ class Placed(NamedTuple):
 
     rank: int
     score: float
-    item: Item
+    item: ShownItem
     relevant: bool
     elsewhere: int | None
 
 
-class Side(NamedTuple):
+class SystemAnswer(NamedTuple):
     """A system's answer: the rank of its first relevant document, and both ends of its list."""
 
     system: str
@@ -46,17 +54,17 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class QueryCase:
     """A query and why it was chosen, its fields in full, its right answers, the two lists."""
 
     name: str
     task: str
     why: str
-    query: Item
+    query: ShownItem
     fields: dict[str, str]
     original: str | None
-    answers: list[tuple[Item, list[int | None]]]
-    sides: list[Side]
+    answers: list[tuple[ShownItem, list[int | None]]]
+    sides: list[SystemAnswer]
 
     @property
     def shared(self) -> int:
@@ -105,7 +113,7 @@ def build(
     write_page("cases", page, up="", displays=displays, examples=_examples(scope), **common)
 
 
-def cases(scope: Scope, studies: Studies) -> list[Case]:
+def cases(scope: Scope, studies: Studies) -> list[QueryCase]:
     """Return the cases of both tasks in the scope's pool.
 
     The gain is in reciprocal rank of the first relevant document.
@@ -165,7 +173,7 @@ def check_ids(queries: int | list[str], chosen: Mapping[str, Mapping[str, str]])
         )
 
 
-def _examples(scope: Scope) -> dict[str, list[Example]]:
+def _examples(scope: Scope) -> dict[str, list[QueryExample]]:
     return {t: examples(scope, t, PER_VERDICT) for t in TASKS if scope.run(t).is_file()}
 
 
@@ -179,7 +187,7 @@ def _systems(scope: Scope, task: str, names: Sequence[str]) -> list[str]:
 
 def _of_task(
     scope: Scope, task: str, systems: Sequence[str], ranks: pl.DataFrame, choice: tuple[Any, int]
-) -> list[Case]:
+) -> list[QueryCase]:
     chosen, hits = choice
     ids = list(chosen)
     chosen_ranks = ranks.filter(pl.col("query_id").is_in(ids))
@@ -191,7 +199,7 @@ def _of_task(
     fields = _fields(scope, task, ids)
     big = pictures(scope, ids, QUERY_PX) if task == "m2t" else {}
     return [
-        Case(
+        QueryCase(
             name=f"{task}-{n:02}",
             task=task,
             why=chosen[q],
@@ -228,8 +236,8 @@ def _firsts(ranks: pl.DataFrame, query: str) -> list[int | None]:
 
 
 def _answers(
-    ranks: pl.DataFrame, query: str, by_id: Mapping[str, Item], systems: int
-) -> list[tuple[Item, list[int | None]]]:
+    ranks: pl.DataFrame, query: str, by_id: Mapping[str, ShownItem], systems: int
+) -> list[tuple[ShownItem, list[int | None]]]:
     ranks_of_query = ranks.filter(pl.col("query_id") == query).sort(
         pl.col("rank").fill_null(_LAST), "doc_id"
     )
@@ -240,14 +248,14 @@ def _answers(
 
 
 def _side(
-    system: str, first: int | None, hits: pl.DataFrame, by_id: Mapping[str, Item], most: int
-) -> Side:
+    system: str, first: int | None, hits: pl.DataFrame, by_id: Mapping[str, ShownItem], most: int
+) -> SystemAnswer:
     placed = [
         Placed(h["rank"], h["score"], by_id[h["doc_id"]], h["relevant"], h["other_rank"])
         for h in hits.iter_rows(named=True)
     ]
     total: int = hits["hits"].max() or 0  # pyright: ignore[reportAssignmentType]
-    return Side(system, first, total, placed[:most], placed[most:])
+    return SystemAnswer(system, first, total, placed[:most], placed[most:])
 
 
 def _fields(scope: Scope, task: str, ids: list[str]) -> dict[str, dict[str, str]]:

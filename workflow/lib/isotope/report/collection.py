@@ -16,9 +16,9 @@ from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
 from isotope.params.messages import suggest
 from isotope.report import account, cases, registry
-from isotope.report.content import Example, Scope, examples, read_exhibits
+from isotope.report.content import QueryExample, Scope, examples, read_exhibits
 from isotope.report.notes import Note
-from isotope.report.queries import Pair
+from isotope.report.queries import SystemPair
 from isotope.report.queries import build as build_queries
 from isotope.report.registry import Record
 from isotope.report.site import write_page
@@ -33,7 +33,7 @@ _FRONT_PAGE = Path("results/report/index.html")
 _HEADLINE = ("MRR@10", "R@10")
 
 
-class Upstream(NamedTuple):
+class FetchedFile(NamedTuple):
     """A file that was fetched or made: its path in the source's folder, size and digest."""
 
     path: str
@@ -42,10 +42,10 @@ class Upstream(NamedTuple):
     url: str
 
 
-class Origin(NamedTuple):
+class SourceOrigin(NamedTuple):
     """The first files of a source, how many there are, dates in their names, isotope's version."""
 
-    files: list[Upstream]
+    files: list[FetchedFile]
     total: int
     dates: list[str]
     version: str
@@ -61,7 +61,7 @@ class Leader:
     values: list[tuple[str, str]]
 
 
-class Entry(NamedTuple):
+class FrontPageEntry(NamedTuple):
     """A collection on the front page; `pages` are the stems of those that it has."""
 
     name: str
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
     pages: frozenset[str]
 
 
-class Built(NamedTuple):
+class BuildRecord(NamedTuple):
     """What a collection was built by: its kind and language, and a fingerprint of the params."""
 
     kind: str
@@ -78,7 +78,7 @@ class Built(NamedTuple):
     fingerprint: str
 
 
-class Facts(NamedTuple):
+class ReportFacts(NamedTuple):
     """What pages say of the params, and of what was built.
 
     `measure` is the first one, `alpha` the level of significance, `overlap` the hits of each run
@@ -88,16 +88,16 @@ class Facts(NamedTuple):
     measure: str
     alpha: float
     overlap: int
-    built: Built
+    built: BuildRecord
     looks: Mapping[str, int]
 
 
 def write_report(  # noqa: PLR0913
     scope: Scope,
-    facts: Facts,
+    facts: ReportFacts,
     *,
     case_studies: cases.Studies,
-    queries: Pair | None,
+    queries: SystemPair | None,
     exhibits: Sequence[Path],
     overlap: Path,
     scores: Path,
@@ -122,7 +122,7 @@ def write_report(  # noqa: PLR0913
 
 def write_front_pages(
     scope: Scope,
-    facts: Facts,
+    facts: ReportFacts,
     *,
     exhibits: Sequence[Path],
     notes: Sequence[Note],
@@ -189,7 +189,7 @@ def unlist(name: str, *, delete: bool, root: Path = Path()) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def build_pages(scope: Scope, files: Sequence[Path], facts: Facts, out: Path) -> None:
+def build_pages(scope: Scope, files: Sequence[Path], facts: ReportFacts, out: Path) -> None:
     """Write collection.html and systems.html to the folder `out`.
 
     `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the scope's
@@ -209,7 +209,7 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Facts, out: Path) ->
 def build_front_pages(
     scope: Scope,
     files: Sequence[Path],
-    facts: Facts,
+    facts: ReportFacts,
     notes: Sequence[Note],
     out: Path,
 ) -> None:
@@ -235,7 +235,7 @@ def _sizes_and_means(scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _common(
-    scope: Scope, files: Sequence[Path], facts: Facts, table3: pl.DataFrame
+    scope: Scope, files: Sequence[Path], facts: ReportFacts, table3: pl.DataFrame
 ) -> dict[str, Any]:
     displays = telling(read_exhibits(files, _words(scope, facts)), table3["setting"].n_unique())
     return {"scope": scope, "up": "", "displays": displays, "facts": facts}
@@ -321,14 +321,14 @@ def headline(scores: Path, *, setting: str, split: str, measures: Sequence[str] 
     return plain(body, head, right=range(1, len(head)))
 
 
-def origin(root: Path, sources: Sequence[str]) -> Origin:
+def origin(root: Path, sources: Sequence[str]) -> SourceOrigin:
     """Return what the sources' manifests say; nothing for a source that was not acquired."""
     manifests = [root / "data/acquire" / source / "manifest.json" for source in sources]
     contents = [json.loads(m.read_text(encoding="utf-8")) for m in manifests if m.is_file()]
     listed = [file for manifest in contents for file in manifest["files"]]
-    files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
+    files = [FetchedFile(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
     days = {"-".join(match.groups()) for f in files if (match := _DAY.search(f.path))}
-    return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
+    return SourceOrigin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
 
 
 def totals(table1: pl.DataFrame) -> dict[str, int]:
@@ -353,7 +353,7 @@ def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
     return Leader(best["system"], f"{setting}/{split}", measure, values)
 
 
-def _words(scope: Scope, facts: Facts) -> dict[str, object]:
+def _words(scope: Scope, facts: ReportFacts) -> dict[str, object]:
     words = WORDS[scope.origin]
     return {
         **{"outcome": words.outcome, "outcomes": words.outcomes},
@@ -367,7 +367,7 @@ def _words(scope: Scope, facts: Facts) -> dict[str, object]:
     }
 
 
-def _best(scope: Scope) -> dict[str, list[Example]]:
+def _best(scope: Scope) -> dict[str, list[QueryExample]]:
     best = {t: examples(scope, t, 1)[:1] for t in TASKS if scope.run(t).is_file()}
     if not best:
         raise MissingFile(scope.run("t2m"), "no run of this system", "run the phase search")
@@ -438,10 +438,10 @@ def _sizes(table: Path) -> dict[str, int]:
     )
 
 
-def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:
+def _entry(folder: Path, setting: str, split: str, site: Path) -> FrontPageEntry:
     table1, table3 = read_table(folder / "table1.arrow"), read_table(folder / "table3.arrow")
     pages = frozenset(page.stem for page in site.glob("*.html"))
-    return Entry(folder.name, totals(table1), leader(table3, setting, split), pages)
+    return FrontPageEntry(folder.name, totals(table1), leader(table3, setting, split), pages)
 
 
 def _four_digits(value: float | None) -> str | None:

@@ -32,8 +32,8 @@ class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
     `compared` if the collection has a page of two systems query by query; `further` are the pages
-    that plug-ins write, by name: the fields of a `plan.extension.Page`. `origin` chooses the words
-    of its pages (`report.words`).
+    that plug-ins write, by name: the fields of a `plan.extension.ReportPage`. `origin` chooses the
+    words of its pages (`report.words`).
     """
 
     root: Path
@@ -61,7 +61,7 @@ class Scope:
         return sorted(p for s in self.sources for p in crawl.glob(f"{s}/shard-*.parquet"))
 
 
-class Group(NamedTuple):
+class TableGroup(NamedTuple):
     """Rows under one heading: what their key has in common, and how many queries they are about.
 
     `pool` is the setting and the split among it, empty where it has none.
@@ -73,7 +73,7 @@ class Group(NamedTuple):
     rows: list[list[PrintedCell]]
 
 
-class Grouped(NamedTuple):
+class GroupedTable(NamedTuple):
     """A table as a page prints it: columns, first the keys, and rows in groups.
 
     `folded` are the columns whose values stand in the groups' headings; where there are none, the
@@ -83,7 +83,7 @@ class Grouped(NamedTuple):
     folded: list[Column]
     keys: list[Column]
     columns: list[Column]
-    groups: list[Group]
+    groups: list[TableGroup]
 
     @property
     def letters(self) -> int:
@@ -108,7 +108,7 @@ class Display(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
+class ShownItem:
     """A text or an image as the page shows it; `picture` is a data: URI, if there are pixels."""
 
     kind: str
@@ -124,26 +124,26 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Hit:
+class ShownHit:
     """An item at a rank, and whether it is a right answer."""
 
     rank: int
-    item: Item
+    item: ShownItem
     relevant: bool
 
 
 @dataclass(frozen=True)
-class Example:
+class QueryExample:
     """A query, its first right answer with its rank (None: not returned), the top of the run."""
 
-    query: Item
-    answer: Item
+    query: ShownItem
+    answer: ShownItem
     rank: int | None
     best: bool
-    hits: list[Hit]
+    hits: list[ShownHit]
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of a text; `mark` is `right`, `hit` or empty, by where else its word stands."""
 
     text: str
@@ -181,7 +181,7 @@ def on_page(frame: pl.DataFrame) -> Table | None:
     return None if frame.is_empty() else _without_gaps(lay_out(frame))
 
 
-def group_rows(table: Table) -> Grouped:
+def group_rows(table: Table) -> GroupedTable:
     """Return the table with keys that many rows share as headings of groups.
 
     Keys come first: those at the beginning, and those before a system and right after it. All but
@@ -201,7 +201,7 @@ def group_rows(table: Table) -> Grouped:
     shown_columns += sorted(unkeyed, key=lambda n: not table.columns[n].numeric)
     pool = [n for n, column in enumerate(folded) if names[column] in ("setting", "split")]
     groups = [
-        Group(
+        TableGroup(
             list(heading),
             tuple(heading[n] for n in pool),
             run[0][about[0]].text if about else "",
@@ -210,12 +210,12 @@ def group_rows(table: Table) -> Grouped:
         for heading, run in runs
     ]
     columns = [table.columns[n] for n in shown_columns]
-    return Grouped(
+    return GroupedTable(
         [table.columns[n] for n in folded], columns[: len(keys) - len(folded)], columns, groups
     )
 
 
-def examples(scope: Scope, task: str, n: int) -> list[Example]:
+def examples(scope: Scope, task: str, n: int) -> list[QueryExample]:
     """Return the `n` best and `n` worst queries of `task` (t2m or m2t), best first.
 
     Best and worst go by the rank of the first relevant document, then by how far the first
@@ -230,16 +230,16 @@ def examples(scope: Scope, task: str, n: int) -> list[Example]:
     return [_example(pick, hits, by_id) for pick in picks.iter_rows(named=True)]
 
 
-def items(scope: Scope, ids: Iterable[str], side_px: int = SIDE_PX) -> dict[str, Item]:
+def items(scope: Scope, ids: Iterable[str], side_px: int = SIDE_PX) -> dict[str, ShownItem]:
     """Return texts and images by id, images with their thumbnails, within `side_px` squared."""
     selection = {"ids": sorted(set(ids))}
     texts = rows(_SQL / "report/texts.sql", {"texts": scope.table("texts")}, selection)
     images = rows(_SQL / "report/images.sql", {"images": scope.table("images")}, selection)
     thumbnails = pictures(scope, images["id"].to_list(), side_px)
-    by_id = {r["id"]: Item("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
+    by_id = {r["id"]: ShownItem("text", r["title"], r["words"], r["url"]) for r in texts.to_dicts()}
     for r in images.to_dicts():
         ident, title = r["id"], decoded_name(r["title"])
-        by_id[ident] = Item("image", title, r["words"], r["url"], thumbnails.get(ident))
+        by_id[ident] = ShownItem("image", title, r["words"], r["url"], thumbnails.get(ident))
     return by_id
 
 
@@ -256,7 +256,7 @@ def thumbnails(shards: Sequence[Path], ids: list[str], side_px: int) -> dict[str
     return {r["id"]: thumbnail(r["webp"], side_px) for r in webps.iter_rows(named=True)}
 
 
-def marked_excerpt(text: str, places: Sequence[MarkedTerm], characters: int) -> list[Piece]:
+def marked_excerpt(text: str, places: Sequence[MarkedTerm], characters: int) -> list[TextPiece]:
     """Return about `characters` of `text`, around its heaviest terms, with the terms marked."""
     if len(text) <= characters:
         return _marked(text, places, [(0, len(text))])
@@ -345,14 +345,16 @@ def figure_element(svg: Path, name: str) -> str:
     return element.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 
 
-def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]) -> Example:
+def _example(
+    pick: dict[str, object], hits: pl.DataFrame, items: dict[str, ShownItem]
+) -> QueryExample:
     hits_of_query = hits.filter(pl.col("query_id") == pick["query_id"]).iter_rows(named=True)
-    return Example(
+    return QueryExample(
         query=items[str(pick["query_id"])],
         answer=items[str(pick["doc_id"])],
         rank=pick["rank"] if isinstance(pick["rank"], int) else None,
         best=bool(pick["is_best"]),
-        hits=[Hit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in hits_of_query],
+        hits=[ShownHit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in hits_of_query],
     )
 
 
@@ -367,18 +369,18 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _marked(
     text: str, places: Sequence[MarkedTerm], windows: Sequence[tuple[int, int]]
-) -> list[Piece]:
-    pieces = list[Piece]()
+) -> list[TextPiece]:
+    pieces = list[TextPiece]()
     ordered = sorted(places)
     for n, (start, end) in enumerate(windows):
-        pieces.append(Piece(" … " if n else "… " if start else ""))
+        pieces.append(TextPiece(" … " if n else "… " if start else ""))
         at = start
         for term in ordered:
             # Terms overlap where a script has no spaces.
             first = max(term.start, at)
             if first < term.end <= end:
-                pieces += [Piece(text[at:first]), Piece(text[first : term.end], term.mark)]
+                pieces += [TextPiece(text[at:first]), TextPiece(text[first : term.end], term.mark)]
                 at = term.end
-        pieces.append(Piece(text[at:end]))
-    pieces.append(Piece(" …" if windows[-1][1] < len(text) else ""))
+        pieces.append(TextPiece(text[at:end]))
+    pieces.append(TextPiece(" …" if windows[-1][1] < len(text) else ""))
     return [piece for piece in pieces if piece.text]

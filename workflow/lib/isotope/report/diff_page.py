@@ -47,14 +47,14 @@ _MOST_TOKENS = 400
 _AROUND = 10
 
 
-class Piece(NamedTuple):
+class DiffPiece(NamedTuple):
     """Some words: `same` in both, `gone`, `new`, or `cut` where the page leaves words out."""
 
     kind: str
     text: str
 
 
-class Side(NamedTuple):
+class Snapshot(NamedTuple):
     """A snapshot's collection: its name, its tables by name, and the shards of its pictures."""
 
     name: str
@@ -77,11 +77,11 @@ class Change(NamedTuple):
     change: str
     title: str
     note: str
-    pieces: list[Piece]
+    pieces: list[DiffPiece]
     shots: list[Shot]
 
 
-class Entry(NamedTuple):
+class PageChanges(NamedTuple):
     """A page, how many changes of each sort it has, and `changes`, some of these `total`."""
 
     ident: str
@@ -99,12 +99,12 @@ class Entry(NamedTuple):
         return list(dict.fromkeys(mark for three in marks for mark in three))
 
 
-class Shelf(NamedTuple):
+class PageShelf(NamedTuple):
     """Pages that stand together in a list; the first of them is number `start` of its class."""
 
     title: str
     start: int
-    entries: list[Entry]
+    entries: list[PageChanges]
 
     @property
     def marks(self) -> list[str]:
@@ -112,14 +112,14 @@ class Shelf(NamedTuple):
         return list(dict.fromkeys(mark for entry in self.entries for mark in entry.marks))
 
 
-class Group(NamedTuple):
+class ClassGroup(NamedTuple):
     """The pages of a class with the most changes, of `total` that have any."""
 
     title: str
     ident: str
     total: int
-    shelf: Shelf
-    batches: list[Shelf]
+    shelf: PageShelf
+    batches: list[PageShelf]
 
 
 class Lookup(NamedTuple):
@@ -147,13 +147,13 @@ def write_changes_page(  # noqa: PLR0913
         As `build`.
     """
     sides = (
-        Side(earlier, {p.stem: p for p in before}, before_pixels),
-        Side(collection_name, {p.stem: p for p in later}, later_pixels),
+        Snapshot(earlier, {p.stem: p for p in before}, before_pixels),
+        Snapshot(collection_name, {p.stem: p for p in later}, later_pixels),
     )
     build(*sides, changes, page)
 
 
-def build(before: Side, after: Side, changes: Path, out: Path) -> None:
+def build(before: Snapshot, after: Snapshot, changes: Path, out: Path) -> None:
     """Write the page on schemas.CHANGES; snapshot_diff and snapshot_survival lie beside it.
 
     Of each class of pages the 100 with the most changes are shown, with 20 changes each, and 300
@@ -189,15 +189,15 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     )
 
 
-def by_letter(entries: Iterable[Entry]) -> list[Shelf]:
+def by_letter(entries: Iterable[PageChanges]) -> list[PageShelf]:
     """Return pages by the first letter of the title, digits first and signs last, none empty."""
     named = sorted((entry for entry in entries if entry.title), key=lambda e: _plain(e.title))
-    shelves: dict[str, list[Entry]] = {}
+    shelves: dict[str, list[PageChanges]] = {}
     for entry in named:
         shelves.setdefault(first_letter(entry.title), []).append(entry)
     order = {DIGITS: "", IDEOGRAPHS: "\U0010fffe", SIGNS: "\U0010ffff"}
     names = sorted(shelves, key=lambda name: order.get(name, name))
-    return [Shelf(name, 1, shelves[name]) for name in names]
+    return [PageShelf(name, 1, shelves[name]) for name in names]
 
 
 def first_letter(title: str) -> str:
@@ -285,7 +285,7 @@ def _rows_by_side(
     return {(row["side"], row[key]): row for row in records}
 
 
-def _groups(items: Sequence[Row], lookup: Lookup) -> list[Group]:
+def _groups(items: Sequence[Row], lookup: Lookup) -> list[ClassGroup]:
     by_class = {
         name: list(rows_of_class)
         for name, rows_of_class in groupby(items, lambda row: row["class"])
@@ -297,15 +297,17 @@ def _groups(items: Sequence[Row], lookup: Lookup) -> list[Group]:
     ]
 
 
-def _group(name: str, title: str, items: Sequence[Row], lookup: Lookup) -> Group:
+def _group(name: str, title: str, items: Sequence[Row], lookup: Lookup) -> ClassGroup:
     entries = _entries(items, lookup)
     starts = range(0, len(entries), BATCH)
-    batches = [Shelf(title, at + 1, entries[at : at + BATCH]) for at in starts]
-    return Group(title, f"pages-{name}", items[0]["in_class"], Shelf(title, 1, entries), batches)
+    batches = [PageShelf(title, at + 1, entries[at : at + BATCH]) for at in starts]
+    return ClassGroup(
+        title, f"pages-{name}", items[0]["in_class"], PageShelf(title, 1, entries), batches
+    )
 
 
-def _entries(items: Sequence[Row], lookup: Lookup) -> list[Entry]:
-    entries: list[Entry] = []
+def _entries(items: Sequence[Row], lookup: Lookup) -> list[PageChanges]:
+    entries: list[PageChanges] = []
     for page_id, page in groupby(items, lambda row: row["page_id"]):
         rows_of_page, drawn = list(page), set[tuple[str, str]]()
         first, changes = (
@@ -315,7 +317,7 @@ def _entries(items: Sequence[Row], lookup: Lookup) -> list[Entry]:
         title, was = first["title"] or first["was"] or "", first["was"] or ""
         was = was if was != title else ""
         head = f"page-{page_id or 'none'}", title, was, first["url"] or "", first["total"]
-        entries.append(Entry(*head, _tally(rows_of_page) if changes else [], changes))
+        entries.append(PageChanges(*head, _tally(rows_of_page) if changes else [], changes))
     return entries
 
 
@@ -329,7 +331,7 @@ def _tally(items: Sequence[Row]) -> list[str]:
     return [f"{name}: {line}" for name, line in lines.items() if line]
 
 
-def _choices(groups: Sequence[Group]) -> dict[str, Any]:
+def _choices(groups: Sequence[ClassGroup]) -> dict[str, Any]:
     """Return the kinds and the changes that there are, and which of the two never meet."""
     marks = {mark for group in groups for mark in group.shelf.marks}
     kinds = {kind: name for kind, name in KINDS.items() if kind in marks}
@@ -355,7 +357,7 @@ def _plain(title: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", title.casefold()) if c.isalnum())
 
 
-def _text(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+def _text(row: Row, lookup: Lookup) -> tuple[str, str, list[DiffPiece]]:
     words = {
         side: lookup.texts[side, end]["context_section_description"] or ""
         for side, end in (("before", row["before_id"]), ("after", row["after_id"]))
@@ -364,11 +366,11 @@ def _text(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
     if len(words) > 1:
         differ = words["before"] != words["after"]
         return row["detail"], "", compared(words["before"], words["after"]) if differ else []
-    alone = [Piece(_OTHER[side], excerpt(text, _CHARACTERS)) for side, text in words.items()]
+    alone = [DiffPiece(_OTHER[side], excerpt(text, _CHARACTERS)) for side, text in words.items()]
     return row["detail"], "", [piece for piece in alone if piece.text]
 
 
-def _image(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+def _image(row: Row, lookup: Lookup) -> tuple[str, str, list[DiffPiece]]:
     (*_, side), ident = _sides(row), row["after_id"] or row["before_id"]
     captions = {
         when: [c for c in lookup.images[when, ident]["captions"] or [] if c] for when in _sides(row)
@@ -376,15 +378,15 @@ def _image(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
     old, new = captions.get("before", []), captions.get("after", [])
     gone, fresh = [c for c in old if c not in new], [c for c in new if c not in old]
     pieces = [
-        *(Piece("gone", excerpt(caption, _CHARACTERS) + "\n") for caption in gone),
-        *(Piece("new", excerpt(caption, _CHARACTERS) + "\n") for caption in fresh),
+        *(DiffPiece("gone", excerpt(caption, _CHARACTERS) + "\n") for caption in gone),
+        *(DiffPiece("new", excerpt(caption, _CHARACTERS) + "\n") for caption in fresh),
     ]
     if len(gone) == len(fresh) == 1:
         pieces = compared(gone[0], fresh[0])
     return _name(lookup, (side, ident)), "captions" if pieces else "", pieces
 
 
-def _pair(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
+def _pair(row: Row, lookup: Lookup) -> tuple[str, str, list[DiffPiece]]:
     side = _sides(row)[-1]
     text, image = (row["after_id"] or row["before_id"]).split()
     shown = lookup.texts[side, text]
@@ -405,7 +407,7 @@ def _name(lookup: Lookup, image: tuple[str, str]) -> str:
 _DESCRIBE = {"text": _text, "image": _image, "pair": _pair}
 
 
-def compared(before: str, after: str) -> list[Piece]:
+def compared(before: str, after: str) -> list[DiffPiece]:
     """Return both versions as one line of pieces; what is shared is shown near a change only.
 
     Beyond the words that both begin and end with, 400 words and signs of each are compared.
@@ -414,8 +416,8 @@ def compared(before: str, after: str) -> list[Piece]:
     head = _shared(old_tokens, two)
     tail = _shared(old_tokens[head:][::-1], two[head:][::-1])
     middle = [tokens[head : len(tokens) - tail] for tokens in (old_tokens, two)]
-    pieces = [Piece("same", "".join(old_tokens[:head])), *_changes(*middle)]
-    pieces.append(Piece("same", "".join(old_tokens[len(old_tokens) - tail :])))
+    pieces = [DiffPiece("same", "".join(old_tokens[:head])), *_changes(*middle)]
+    pieces.append(DiffPiece("same", "".join(old_tokens[len(old_tokens) - tail :])))
     return list(_shortened([piece for piece in pieces if piece.text]))
 
 
@@ -425,19 +427,19 @@ def _shared(left: Sequence[str], two: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _changes(old_tokens: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
+def _changes(old_tokens: Sequence[str], two: Sequence[str]) -> Iterator[DiffPiece]:
     old, new = old_tokens[:_MOST_TOKENS], two[:_MOST_TOKENS]
     for operation, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if operation == "equal":
-            yield Piece("same", "".join(old[a:b]))
+            yield DiffPiece("same", "".join(old[a:b]))
         else:
-            yield Piece("gone", "".join(old[a:b]))
-            yield Piece("new", "".join(new[c:d]))
+            yield DiffPiece("gone", "".join(old[a:b]))
+            yield DiffPiece("new", "".join(new[c:d]))
     if len(old_tokens) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
-        yield Piece("cut", " … ")
+        yield DiffPiece("cut", " … ")
 
 
-def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _shortened(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
     """Leave out the middle of what is shared, or its far end where the text begins or ends."""
     for n, piece in enumerate(pieces):
         tokens = _TOKEN.findall(piece.text)
@@ -450,9 +452,9 @@ def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
         yield from (
             piece_left
             for piece_left in (
-                Piece("same", "".join(ends[0])),
-                Piece("cut", " … "),
-                Piece("same", "".join(ends[1])),
+                DiffPiece("same", "".join(ends[0])),
+                DiffPiece("cut", " … "),
+                DiffPiece("same", "".join(ends[1])),
             )
             if piece_left.text
         )

@@ -18,7 +18,7 @@ from isotope.bm25.format import Index, open_index
 from isotope.core import lucene, sql
 from isotope.core.grid import TASKS, RunKey, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
-from isotope.report.content import Item, MarkedTerm, Piece, Scope, items, marked_excerpt
+from isotope.report.content import MarkedTerm, Scope, ShownItem, TextPiece, items, marked_excerpt
 from isotope.report.site import write_page
 from isotope.tabulate.strata import USUAL
 from isotope.tabulate.table import rows
@@ -36,7 +36,7 @@ _DIGITS = 9
 _UNANSWERED: Mapping[str, Any] = {"first_rank": None, "first_other_rank": None, "answers": 0}
 
 
-class Hit(NamedTuple):
+class ListedHit(NamedTuple):
     """A document: its ranks here and in the other list, its grade (None: not judged), its words.
 
     `words` are those that it shares with the query, the heaviest first; `weight` is their sum.
@@ -44,15 +44,15 @@ class Hit(NamedTuple):
 
     ranks: tuple[int | None, int | None]
     grade: int | None
-    item: Item
+    item: ShownItem
     picture: int | None
-    excerpt: list[Piece]
+    excerpt: list[TextPiece]
     words: list[str]
     weight: float
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedQuery:
     """A query: both systems' values, first right ranks and lists, and its right answers.
 
     `answers` are the first by rank; `more` are not shown.
@@ -62,12 +62,12 @@ class Compared:
     sign: int
     values: tuple[float, float]
     firsts: tuple[int | None, int | None]
-    item: Item
+    item: ShownItem
     picture: int | None
-    excerpt: list[Piece]
-    answers: list[Hit]
+    excerpt: list[TextPiece]
+    answers: list[ListedHit]
     more: int
-    sides: tuple[list[Hit], list[Hit]]
+    sides: tuple[list[ListedHit], list[ListedHit]]
 
 
 class Means(NamedTuple):
@@ -90,7 +90,7 @@ class Comparison:
     shown: dict[int, int]
     means: Means
     is_graded: bool
-    queries: list[Compared]
+    queries: list[ComparedQuery]
 
 
 class Lists(NamedTuple):
@@ -111,7 +111,7 @@ class Lists(NamedTuple):
         return pl.concat(both).unique().sort(pl.all())
 
 
-class Words(NamedTuple):
+class MatchedWords(NamedTuple):
     """Texts as BM25 reads them, where terms stand in each, and what a query and a document share.
 
     The shared terms of a pair have their weights, the heaviest first.
@@ -123,16 +123,16 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ItemShelf:
     """What a page shows texts and images by: items, numbers of pictures, and the words."""
 
-    items: Mapping[str, Item]
+    items: Mapping[str, ShownItem]
     pictures: Mapping[str, int]
-    words: Words
+    words: MatchedWords
 
 
 @dataclass(frozen=True)
-class Reading:
+class Bm25Reading:
     """How BM25 reads words, and the system whose `index` has the numbers of documents.
 
     Without an index those on the page count. `language` is that of captions.
@@ -148,7 +148,7 @@ class Reading:
     index: str | None
 
 
-class Pair(NamedTuple):
+class SystemPair(NamedTuple):
     """Two systems, and what is shown of them: queries of a task, and hits of a list."""
 
     systems: Sequence[str]
@@ -156,10 +156,10 @@ class Pair(NamedTuple):
     measure: str
     shown: int
     hits: int
-    words: Reading
+    words: Bm25Reading
 
 
-def build(scope: Scope, pair: Pair, tables: Mapping[str, Path], page: Path) -> None:
+def build(scope: Scope, pair: SystemPair, tables: Mapping[str, Path], page: Path) -> None:
     """Write `page`; same input, same bytes. `tables` are `scores` and `significance`.
 
     Raises:
@@ -183,7 +183,7 @@ def build(scope: Scope, pair: Pair, tables: Mapping[str, Path], page: Path) -> N
         comparison(
             lists_of_task,
             means_of(pool, lists_of_task, pair, tables["significance"]),
-            Shelf(by_id, pictures, words_of_task),
+            ItemShelf(by_id, pictures, words_of_task),
         )
         for lists_of_task, words_of_task in zip(lists_of_tasks, words, strict=True)
     ]
@@ -197,7 +197,7 @@ def runs(scope: Scope, task: str, systems: Sequence[str]) -> list[Path]:
     return [replace(scope, system=system).run(task) for system in systems]
 
 
-def lists(scope: Scope, task: str, pair: Pair, scores: Path) -> Lists:
+def lists(scope: Scope, task: str, pair: SystemPair, scores: Path) -> Lists:
     """Return the queries of a task in the scope's pool, and what both systems return for some."""
     first, two = pair.systems
     cell = {"setting": scope.setting, "split": scope.split, "task": task}
@@ -230,7 +230,7 @@ def choose(differences: pl.DataFrame, most: int) -> pl.DataFrame:
     return pl.concat([better.head(gains), equal.head(ties), worse.tail(losses)])
 
 
-def means_of(scope: Scope, lists_of_task: Lists, pair: Pair, significance: Path) -> Means:
+def means_of(scope: Scope, lists_of_task: Lists, pair: SystemPair, significance: Path) -> Means:
     """Return what can be said of all queries of a task: a bootstrap, and the paired t-test."""
     how, systems = USUAL, pair.systems
     values = lists_of_task.all_queries.select("value", "other_value", "difference").to_numpy()
@@ -250,10 +250,12 @@ def means_of(scope: Scope, lists_of_task: Lists, pair: Pair, significance: Path)
     return Means((mean, other), interval, p[0] if p else None)
 
 
-def words_of(scope: Scope, lists_of_tasks: Sequence[Lists], reads: Reading) -> list[Words]:
+def words_of(
+    scope: Scope, lists_of_tasks: Sequence[Lists], reads: Bm25Reading
+) -> list[MatchedWords]:
     """Return the words of each task, read as BM25 reads them when it searches."""
     texts = [_contents(scope, lists_of_task, reads) for lists_of_task in lists_of_tasks]
-    asked = list[lucene.Texts]()
+    asked = list[lucene.LuceneTexts]()
     for lists_of_task, texts_of_task in zip(lists_of_tasks, texts, strict=True):
         cell, index = RunKey.from_path(runs(scope, lists_of_task.task, [scope.system])[0]), None
         if reads.index:
@@ -262,7 +264,7 @@ def words_of(scope: Scope, lists_of_tasks: Sequence[Lists], reads: Reading) -> l
         # Queries are read as the documents that they look for.
         is_text = document_side(lists_of_task.task) == "texts"
         language = reads.texts_language if is_text else reads.language
-        asked.append(lucene.Texts(list(texts_of_task.items()), language, index))
+        asked.append(lucene.LuceneTexts(list(texts_of_task.items()), language, index))
     analysed = _analysed(asked, reads.engine) if asked else []
     parts_of_tasks = zip(lists_of_tasks, texts, analysed, strict=True)
     return [
@@ -271,7 +273,7 @@ def words_of(scope: Scope, lists_of_tasks: Sequence[Lists], reads: Reading) -> l
     ]
 
 
-def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
+def _analysed(asked: Sequence[lucene.LuceneTexts], engine: str) -> list[lucene.Terms]:
     """Return the terms of each list of texts, with the numbers of its index."""
     if engine == "lucene":
         return lucene.analyse(asked)
@@ -321,7 +323,7 @@ def matches(pairs: pl.DataFrame, terms: lucene.Terms, k1: float, b: float) -> pl
     return shared.select(order).sort(order, descending=[False, False, True, False])
 
 
-def comparison(lists_of_task: Lists, means: Means, shelf: Shelf) -> Comparison:
+def comparison(lists_of_task: Lists, means: Means, shelf: ItemShelf) -> Comparison:
     """Return what the page says of a task."""
     hits = _by_query(lists_of_task.hits)
     answers = _by_query(lists_of_task.answers)
@@ -342,7 +344,7 @@ def comparison(lists_of_task: Lists, means: Means, shelf: Shelf) -> Comparison:
     )
 
 
-def _contents(scope: Scope, lists_of_task: Lists, reads: Reading) -> dict[str, str]:
+def _contents(scope: Scope, lists_of_task: Lists, reads: Bm25Reading) -> dict[str, str]:
     """Return what BM25 reads of the queries and documents that are shown, each on one line.
 
     Long queries are cut as for a search.
@@ -372,8 +374,8 @@ def _one_line(text: str) -> str:
 
 
 def _words(
-    lists_of_task: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Reading
-) -> Words:
+    lists_of_task: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Bm25Reading
+) -> MatchedWords:
     matched = matches(lists_of_task.pairs(), terms, reads.k1, reads.b)
     shared = dict[tuple[str, str], list[tuple[str, float]]]()
     for query, doc, weight, term in matched.iter_rows():
@@ -385,7 +387,7 @@ def _words(
     marked_rows = terms.rows.join(marked, on=["id", "term"], how="semi")
     for ident, term, start, end in marked_rows.select("id", "term", "start", "end").iter_rows():
         where.setdefault((ident, term), []).append((start, end))
-    return Words(texts, where, shared)
+    return MatchedWords(texts, where, shared)
 
 
 def _signs(queries: pl.DataFrame) -> dict[int, int]:
@@ -404,13 +406,13 @@ def _compared(
     row: Mapping[str, Any],
     hits: Sequence[Mapping[str, Any]],
     answers: Sequence[Mapping[str, Any]],
-    shelf: Shelf,
-) -> Compared:
+    shelf: ItemShelf,
+) -> ComparedQuery:
     query = row["query_id"]
     first = answers[0] if answers else _UNANSWERED
     right = {answer["doc_id"] for answer in answers}
     places = _query_places(query, [*right, *(h["doc_id"] for h in hits)], right, shelf.words)
-    return Compared(
+    return ComparedQuery(
         difference=row["difference"],
         sign=row["sign"],
         values=(row["value"], row["other_value"]),
@@ -424,12 +426,14 @@ def _compared(
     )
 
 
-def _side(query: str, hits: Sequence[Mapping[str, Any]], side: int, shelf: Shelf) -> list[Hit]:
+def _side(
+    query: str, hits: Sequence[Mapping[str, Any]], side: int, shelf: ItemShelf
+) -> list[ListedHit]:
     return [_hit(query, hit, shelf) for hit in hits if hit["side"] == side]
 
 
 def _query_places(
-    query: str, docs: Iterable[str], right: set[str], words: Words
+    query: str, docs: Iterable[str], right: set[str], words: MatchedWords
 ) -> list[MarkedTerm]:
     """Return where the query has terms of its hits; those of right answers come first."""
     weights = dict[str, tuple[str, float]]()
@@ -445,13 +449,13 @@ def _query_places(
     ]
 
 
-def _hit(query: str, row: Mapping[str, Any], shelf: Shelf) -> Hit:
+def _hit(query: str, row: Mapping[str, Any], shelf: ItemShelf) -> ListedHit:
     doc, words = row["doc_id"], shelf.words
     shared = words.shared.get((query, doc), [])
     mark = "right" if (row["grade"] or 0) > 0 else "hit"
     places = [MarkedTerm(*p, weight, mark) for t, weight in shared for p in words.places[doc, t]]
     asked = words.contents.get(query, "")
-    return Hit(
+    return ListedHit(
         ranks=(row["rank"], row["other_rank"]),
         grade=row["grade"],
         item=shelf.items[doc],

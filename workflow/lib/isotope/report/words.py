@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from isotope.report.content import Display
 
 
-class Words(NamedTuple):
+class PageWords(NamedTuple):
     """The words of a collection's pages.
 
     `label` stands above its name, `splits` says what texts and judgements are, `query` what a text
@@ -41,7 +41,7 @@ _OF_TEXTS = MappingProxyType(
         "m2t": "Given a picture, find the text that goes with it.",
     }
 )
-_PLAIN = Words(
+_PLAIN = PageWords(
     label="A test collection",
     splits="A judgement says that a text and a picture go together.",
     query="A text with the fields that systems read.",
@@ -51,8 +51,8 @@ _PLAIN = Words(
     purposes=_OF_TEXTS,
 )
 # By `CollectionKind.origin`.
-WORDS: Mapping[str, Words] = {
-    "wikipedia": Words(
+WORDS: Mapping[str, PageWords] = {
+    "wikipedia": PageWords(
         label="An isotope of AToMiC",
         splits="Texts are sections of articles; a judgement says that a section carries a picture.",
         query="A section with the five fields that systems read.",

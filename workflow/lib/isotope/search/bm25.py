@@ -12,7 +12,7 @@ import polars as pl
 
 from isotope.bm25.format import open_index
 from isotope.bm25.search import search_counted
-from isotope.bm25.words import Counted, Texts, analyzer, counted_all
+from isotope.bm25.words import TermCounts, TextsToCount, analyzer, counted_all
 from isotope.core import lucene, store
 from isotope.core.grid import SIDES, RunKey, query_ids
 from isotope.core.prepare import NONE
@@ -97,7 +97,7 @@ def _by_native(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, fol
     # One of each side, if it asks.
     asking = {cell.query_side: analyzer(job.languages[cell.document_side]) for cell in cells}
     texts = [
-        Texts(map(lucene.topic, job.words[side]["contents"]), words)
+        TextsToCount(map(lucene.topic, job.words[side]["contents"]), words)
         for side, words in asking.items()
     ]
     with counted_all(texts, folder / "counts", threads=job.threads) as counts_of_sides:
@@ -115,7 +115,7 @@ def _by_native(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, fol
                 log.info("%s: %d hits", "/".join(path.parts[-4:-1]), written)
 
 
-def _counted(job: _Job, cell: RunKey, counts: Counted) -> tuple[pl.Series, Counted]:
+def _counted(job: _Job, cell: RunKey, counts: TermCounts) -> tuple[pl.Series, TermCounts]:
     """Return the queries of a cell, and what was counted of them among those of their side."""
     numbered_words = job.words[cell.query_side].with_row_index("row").select("id", "row")
     asked = numbered_words.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
@@ -125,15 +125,15 @@ def _counted(job: _Job, cell: RunKey, counts: Counted) -> tuple[pl.Series, Count
 def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25) -> None:
     """Write the runs of each index; one Java answers for all."""
 
-    def searches() -> Iterator[lucene.Queries]:
+    def searches() -> Iterator[lucene.LuceneQueries]:
         for index, paths in groups.items():
             cell = RunKey.from_path(paths[0])
             query_ids_of_index = {i for path in paths for i in job.queries[RunKey.from_path(path)]}
             ids = pl.DataFrame({"id": sorted(query_ids_of_index)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]
-            model = lucene.Bm25(spec.k1, spec.b, language=language)
-            yield lucene.Queries(index, rows.select("id", "contents").iter_rows(), model)
+            model = lucene.Bm25Parameters(spec.k1, spec.b, language=language)
+            yield lucene.LuceneQueries(index, rows.select("id", "contents").iter_rows(), model)
 
     answers = lucene.search_all(searches(), hits=job.depth, threads=job.threads)
     for paths, hits in zip(groups.values(), answers, strict=True):

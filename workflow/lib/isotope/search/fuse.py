@@ -32,7 +32,7 @@ class Coded(NamedTuple):
     codes: Codes
 
 
-class Hits(NamedTuple):
+class FusedHits(NamedTuple):
     """Distinct pairs of a query and a document, as places in two sorted lists, and their score."""
 
     queries: Codes
@@ -97,7 +97,7 @@ def _halves(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     return high, numbers - high
 
 
-def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores]) -> Hits:
+def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores]) -> FusedHits:
     """Add up what each run gives a pair of query and document, in the order of the runs."""
     width = 1 + max((int(documents.max(initial=0)) for _, documents in pairs), default=0)
     keys = [queries * width + documents for queries, documents in pairs]
@@ -113,22 +113,22 @@ def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores
         else:
             total.high[at] += part
     queries, documents = np.divmod(all_keys[first], width)
-    return Hits(queries, documents, total.nearest())
+    return FusedHits(queries, documents, total.nearest())
 
 
-def in_order(hits: Hits) -> Hits:
+def in_order(hits: FusedHits) -> FusedHits:
     """Sort by query, then score from above, then document from above: the order of a run."""
     scores, levels = _levels(hits.scores)
     columns = hits.queries, len(scores) - 1 - levels, hits.documents.max(initial=0) - hits.documents
     widths = [int(column.max(initial=0)).bit_length() for column in columns]
     if sum(widths) > _BITS:
         order = np.lexsort(columns[::-1])
-        return Hits(hits.queries[order], hits.documents[order], hits.scores[order])
+        return FusedHits(hits.queries[order], hits.documents[order], hits.scores[order])
     packed = (columns[0] << (widths[1] + widths[2])) | (columns[1] << widths[2]) | columns[2]
     packed.sort()
     documents = hits.documents.max(initial=0) - (packed & ((1 << widths[2]) - 1))
     level = len(scores) - 1 - ((packed >> widths[2]) & ((1 << widths[1]) - 1))
-    return Hits(packed >> (widths[1] + widths[2]), documents, scores[level])
+    return FusedHits(packed >> (widths[1] + widths[2]), documents, scores[level])
 
 
 def _levels(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:

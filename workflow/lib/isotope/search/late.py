@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from isotope.core.exact import Encoded, Keys, Rows, decoded, keys_of, largest, top_k
 from isotope.core.grid import SIDES, RunKey
-from isotope.core.multivectors import LEVELS, Codes, MultiVectors, codes_of, pooled
+from isotope.core.multivectors import LEVELS, MultiVectors, ScaledCodes, codes_of, pooled
 from isotope.core.progress import Progress
 from isotope.core.runs import empty
 from isotope.core.vectors import FloatArray, read_sealed
-from isotope.search.kinds.late import Late
+from isotope.search.kinds.late import LateSystem
 from isotope.search.systems import fill
 
 # Components whose products single precision adds up exactly.
@@ -45,7 +45,7 @@ def search_late(  # noqa: PLR0913
     vectors: Mapping[str, Sequence[Path]],
     indexes: Sequence[Path],
     runs: Sequence[Path],
-    spec: Late,
+    spec: LateSystem,
     depth: int,
     memory_mb: int,
     device: str = "auto",
@@ -89,7 +89,7 @@ def search_late(  # noqa: PLR0913
 class _Items(NamedTuple):
     """The codes of some items, one after the other; item n has those [starts[n], starts[n + 1])."""
 
-    codes: Codes
+    codes: ScaledCodes
     starts: NDArray[np.int64]
 
     def __len__(self) -> int:

@@ -29,7 +29,7 @@ from isotope.core import provenance, store
 from isotope.core.progress import log
 from isotope.core.syntax import located
 from isotope.models.kinds.reranker import Reranker as Entry
-from isotope.models.pairs import Pair, Reranker
+from isotope.models.pairs import PairScorer, ScoredPair
 from isotope.schemas.search import SCORED_PAIR
 
 PAIRS = Path(".isotope/pairs")
@@ -59,7 +59,7 @@ def digest(instruction: str, query: bytes, document: bytes) -> tuple[int, int]:
     return int.from_bytes(total[:8], "little"), int.from_bytes(total[8:], "little")
 
 
-def key_of(model: Entry, reranker: Reranker) -> str:
+def key_of(model: Entry, reranker: PairScorer) -> str:
     """Return the key of what a model scores; empty where its scores can't be used again.
 
     Nothing that is declared tells all of it, such as the newest revision of a hub, a driver or a
@@ -79,11 +79,11 @@ def key_of(model: Entry, reranker: Reranker) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[: 2 * _BYTES]
 
 
-def _sample(reranker: Reranker, model: Entry) -> bytes | None:
+def _sample(reranker: PairScorer, model: Entry) -> bytes | None:
     """Return the scores of fixed pairs, as bytes; None where its place in a batch changes one."""
-    pairs, scores = [Pair(*sides) for sides in _SAMPLE], list[bytes]()
+    pairs, scores = [ScoredPair(*sides) for sides in _SAMPLE], list[bytes]()
     if model.images == "pixels":
-        pairs.append(Pair(_SAMPLE[0][0], _picture()))
+        pairs.append(ScoredPair(_SAMPLE[0][0], _picture()))
     for ready in reranker.prepare(pairs):
         same = reranker.scores([ready] * model.batch)
         if (same != same[0]).any():

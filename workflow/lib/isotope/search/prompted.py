@@ -16,14 +16,14 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from isotope.core.errors import BadParams, MissingColumn
-from isotope.core.exact import Shards, Vectors
+from isotope.core.exact import Vectors, VectorShards
 from isotope.core.grid import SIDES, RunKey, document_ids, query_ids
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.core.schemas import PLACEHOLDER, TEXT
 from isotope.models import encoders
-from isotope.models.kinds._bases import Reader
+from isotope.models.kinds._bases import FieldReader
 from isotope.search.kinds.prompt import Prompt
 from isotope.search.systems import fill
 
@@ -95,7 +95,7 @@ def search_prompted(  # noqa: PLR0913
     weights: Path | None,
     runs: Sequence[Path],
     spec: Prompt,
-    model: Reader,
+    model: FieldReader,
     batch: int,
     depth: int,
 ) -> None:
@@ -152,7 +152,7 @@ class _Pictures:
     """The vectors of all pictures, mapped, of which `take` reads some."""
 
     def __init__(self, vectors: Sequence[Path], ids: Sequence[Path]) -> None:
-        self._shards = Shards(vectors)
+        self._shards = VectorShards(vectors)
         names = pl.concat([pl.read_parquet(path, glob=False) for path in ids])["id"]
         self._rows = {name: row for row, name in enumerate(names)}
 

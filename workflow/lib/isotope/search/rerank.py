@@ -28,10 +28,10 @@ from isotope.core.pixels import iter_pixels, places_by_picture
 from isotope.core.progress import Progress, log
 from isotope.core.runs import KEY, aligned, ranked, write_pieces
 from isotope.core.store import UNDIVIDED, aside
-from isotope.models.encoders import Batches
+from isotope.models.encoders import ShapeBatches
 from isotope.models.kinds.reranker import Instructions
 from isotope.models.kinds.reranker import Reranker as Entry
-from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
+from isotope.models.pairs import FloatArray, PairScorer, Ready, ScoredPair
 from isotope.search.kinds.rerank import Rerank
 from isotope.search.pairs import CACHE_MB, PairCache, content, digest, key_of
 
@@ -266,7 +266,7 @@ class _Scoring:
     """Pairs on their way through a model, a batch of one shape at a time."""
 
     def __init__(
-        self, reranker: Reranker, cache: PairCache, pairs: pl.DataFrame, progress: Progress
+        self, reranker: PairScorer, cache: PairCache, pairs: pl.DataFrame, progress: Progress
     ) -> None:
         self._reranker, self._cache, self._pairs, self._progress = reranker, cache, pairs, progress
         self._digests = pairs.select("head", "tail").rows()
@@ -276,7 +276,7 @@ class _Scoring:
     def run(self, sides: _Sides, model: Entry) -> pl.DataFrame:
         """Return the pairs with their scores."""
         instruction = _instructions(model)
-        waiting = Batches(self._scores, self._batch, model.batch)
+        waiting = ShapeBatches(self._scores, self._batch, model.batch)
         by_image: dict[str, list[tuple[int, str, str]]] = {}
         for row, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
             by_image.setdefault(image, []).append((row, task, text))
@@ -308,10 +308,10 @@ class _Scoring:
         return scores
 
 
-def _pair(task: str, text: str, image: str | bytes, instruction: str) -> Pair:
+def _pair(task: str, text: str, image: str | bytes, instruction: str) -> ScoredPair:
     if query_side(task) == "texts":
-        return Pair(text, image, instruction)
-    return Pair(image, text, instruction)
+        return ScoredPair(text, image, instruction)
+    return ScoredPair(image, text, instruction)
 
 
 def _write(path: Path, account: Mapping[str, str | float]) -> None:

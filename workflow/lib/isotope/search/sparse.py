@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from isotope.bm25.format import open_index
-from isotope.bm25.impacts import ANALYZER, Hits, asked, best
+from isotope.bm25.impacts import ANALYZER, ImpactHits, asked, best
 from isotope.core.errors import MissingFile
 from isotope.core.grid import RunKey, query_ids
 from isotope.core.progress import Progress, log
@@ -81,7 +81,7 @@ def _answers(
     progress.finish()
 
 
-def _table(queries: pl.Series, documents: pl.Series, hits: Hits) -> pl.DataFrame:
+def _table(queries: pl.Series, documents: pl.Series, hits: ImpactHits) -> pl.DataFrame:
     chosen = np.arange(hits.documents.shape[1]) < hits.counts[:, None]
     return pl.DataFrame(
         {

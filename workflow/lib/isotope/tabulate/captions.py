@@ -44,7 +44,7 @@ _LONGEST, _SIGMA, _SCALE = 4, 6.0, 10.0
 _ROWS = 1024
 
 
-class Row(NamedTuple):
+class CaptionRow(NamedTuple):
     """A row of a file: where it stands, for errors, and its values by column."""
 
     location: str
@@ -181,7 +181,7 @@ def language_of(location: str, code: str, languages: set[str]) -> str:
     return spoken
 
 
-def rows_of(files: Sequence[Path], columns: Sequence[str], key: str) -> Iterator[Row]:
+def rows_of(files: Sequence[Path], columns: Sequence[str], key: str) -> Iterator[CaptionRow]:
     """Yield the rows of csv, JSON lines (also gzip) or Parquet files; all values are text.
 
     Raises:
@@ -338,7 +338,7 @@ def _clipped(mine: dict[Tokens, float], theirs: dict[Tokens, float]) -> float:
     return sum(min(mine[gram], theirs[gram]) * theirs[gram] for gram in sorted(shared))
 
 
-def _csv(path: Path) -> Iterator[Row]:
+def _csv(path: Path) -> Iterator[CaptionRow]:
     rows, n = csv.DictReader(lines(path), strict=True), 1
     while True:
         n += 1
@@ -349,10 +349,10 @@ def _csv(path: Path) -> Iterator[Row]:
             raise CorruptFile(f"{path}, row {n}", problem, "write it as RFC 4180 says") from error
         if values is None:
             return
-        yield Row(f"{path}, row {n}", values)
+        yield CaptionRow(f"{path}, row {n}", values)
 
 
-def _json_lines(path: Path) -> Iterator[Row]:
+def _json_lines(path: Path) -> Iterator[CaptionRow]:
     for n, line in enumerate(records(path), 1):
         location = f"{path}, row {n}"
         try:
@@ -361,23 +361,23 @@ def _json_lines(path: Path) -> Iterator[Row]:
             raise CorruptFile(location, error.reason, "write an object a line") from error
         if not isinstance(values, dict):
             raise CorruptFile(location, "no JSON object", "write an object a line")
-        yield Row(location, cast(dict[str, object], values))
+        yield CaptionRow(location, cast(dict[str, object], values))
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path) -> Iterator[CaptionRow]:
     with parquet_file(path) as file:
         names = file.schema_arrow.names
     n = 0
     for batch in parquet_batches(path, names, _ROWS):
         for values in batch.to_pylist():
             n += 1
-            yield Row(f"{path}, row {n}", values)
+            yield CaptionRow(f"{path}, row {n}", values)
 
 
 _READERS = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: CaptionRow, column: str) -> str:
     value = row.values[column]
     if not isinstance(value, str):
         raise CorruptFile(row.location, f"{column} {value!r} is no text", "write it as text")

@@ -69,7 +69,7 @@ class Exhibit(NamedTuple):
     behind: str = ""
 
 
-class Recipe(NamedTuple):
+class ExhibitRecipe(NamedTuple):
     """What makes an exhibit: files by relation, values by parameter, and the keys of its entry.
 
     `looks` are the numbers of the systems' looks (`isotope.tabulate.looks`), for a figure of them.
@@ -156,7 +156,7 @@ def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:
 
 def recipe(
     name: str, relations: Mapping[str, str | Sequence[str]], values: Mapping[str, Any]
-) -> Recipe:
+) -> ExhibitRecipe:
     """Return the recipe of an exhibit from the files and values that its entry names.
 
     Raises:
@@ -164,7 +164,7 @@ def recipe(
     """
     entry = described()[name]
     order = {"systems": values[entry.order]} if entry.order else {}
-    return Recipe(
+    return ExhibitRecipe(
         {relation: relations[source] for relation, source in entry.reads.items()},
         {**{k: values[v] for k, v in entry.parameters.items()}, **entry.constants, **order},
         *(entry.query, entry.table, entry.draws, entry.drawn_from, entry.written_by),
@@ -173,7 +173,7 @@ def recipe(
 
 
 def tabulate_exhibits(
-    exhibits: Mapping[str, Recipe],
+    exhibits: Mapping[str, ExhibitRecipe],
     *,
     tables_folder: Path,
     figures_folder: Path,
@@ -203,7 +203,7 @@ def tabulate_exhibits(
     progress.finish()
 
 
-def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
+def write_exhibit(exhibit: ExhibitRecipe, table: Path, figure: Path) -> None:
     """Write `table`.{csv,md,tex} and `figure`, or the one of them that the recipe has.
 
     The figure comes first: of what cannot be drawn no table is left.

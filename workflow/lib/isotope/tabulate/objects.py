@@ -74,10 +74,10 @@ def load(detector: Detection) -> Finder:
     with named():
         if detector.kind == "ssd":
             return SsdDetector()
-        return Detector(detector.name or "", detector.revision)
+        return DetrDetector(detector.name or "", detector.revision)
 
 
-class Detector:
+class DetrDetector:
     """DETR of the transformers library, from a folder or the hub; safetensors only."""
 
     def __init__(self, name: str, revision: str | None = None) -> None:

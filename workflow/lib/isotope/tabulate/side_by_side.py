@@ -17,7 +17,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from isotope.core import store, sums
 from isotope.core.errors import BadCaptions
 from isotope.schemas.tabulate import CORRELATIONS, SIDE_BY_SIDE
-from isotope.tabulate.captions import Row, image_ids, language_of, rows_of
+from isotope.tabulate.captions import CaptionRow, image_ids, language_of, rows_of
 
 COLUMNS = ("image", "language", "first", "second", "choice")
 _CHOICES = {"first": 1, "second": -1, "same": 0}
@@ -72,11 +72,11 @@ def choices_table(
     store.write(scored.to_arrow(), out, SIDE_BY_SIDE)
 
 
-def _language(row: Row, languages: set[str]) -> str:
+def _language(row: CaptionRow, languages: set[str]) -> str:
     return language_of(row.location, str(row.values["language"]).strip(), languages)
 
 
-def _choice(row: Row, order: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
+def _choice(row: CaptionRow, order: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
     image, _, first, second, choice = (str(row.values[c]).strip() for c in COLUMNS)
     for name in (first, second):
         if name not in order:

@@ -37,7 +37,7 @@ class Panel(NamedTuple):
     marks: Mapping[str, Sequence[Mark]]
 
 
-class Line(NamedTuple):
+class PanelLine(NamedTuple):
     """Panels side by side; `rows` from top to bottom, with `headings` among them."""
 
     title: str
@@ -58,14 +58,14 @@ def strata(
         write_note("no query is in a stratum", out)
         return
     looks = looks_in_order(points, values)
-    lines: list[Line] = []
+    lines: list[PanelLine] = []
     for task in points["task"].unique(maintain_order=True):
         points_of_task = points.filter(pl.col("task") == task)
         rows, headings = _strata_rows(points_of_task)
         marks = marks_of(points_of_task, pl.concat_str("kind", "stratum", separator="/"))
         panels = [Panel(system, {system: marks[system]}) for system in looks if system in marks]
         lines += [
-            Line(task_title(task), rows, headings, broken_panels)
+            PanelLine(task_title(task), rows, headings, broken_panels)
             for broken_panels in broken(panels)
         ]
     draw(lines, looks, str(values["measure"]), out)
@@ -84,7 +84,7 @@ def pools(
         write_note(f"no system was measured by {values['measure']}", out)
         return
     looks = looks_in_order(chosen, values)
-    lines: list[Line] = []
+    lines: list[PanelLine] = []
     for task in chosen["task"].unique(maintain_order=True):
         points_of_task = chosen.filter(pl.col("task") == task)
         parts = points_of_task.partition_by("setting", "split", maintain_order=True, as_dict=True)
@@ -93,7 +93,7 @@ def pools(
             for pool, part in parts.items()
         ]
         rows = {system: system for system in looks}
-        lines += [Line(task_title(task), rows, frozenset(), part) for part in broken(panels)]
+        lines += [PanelLine(task_title(task), rows, frozenset(), part) for part in broken(panels)]
     draw(lines, looks, str(values["measure"]), out)
 
 
@@ -124,7 +124,7 @@ def _strata_rows(points: pl.DataFrame) -> tuple[dict[str, str], frozenset[str]]:
     return rows, frozenset(points["kind"])
 
 
-def draw(lines: Sequence[Line], looks: Mapping[str, Look], measure: str, out: Path) -> None:
+def draw(lines: Sequence[PanelLine], looks: Mapping[str, Look], measure: str, out: Path) -> None:
     """Draw lines of panels, one below the other, in one scale; `measure` stands below them."""
     heights = [_LINE_IN + _ROW_IN * len(line.rows) for line in lines]
     widest = max(len(line.panels) for line in lines)
@@ -149,7 +149,7 @@ def draw(lines: Sequence[Line], looks: Mapping[str, Look], measure: str, out: Pa
         figure.supxlabel(measure, fontsize=10)
 
 
-def _draw_panel(axes: "Axes", line: Line, panel: Panel, looks: Mapping[str, Look]) -> None:
+def _draw_panel(axes: "Axes", line: PanelLine, panel: Panel, looks: Mapping[str, Look]) -> None:
     places = {row: n for n, row in enumerate(line.rows)}
     for system, marks in panel.marks.items():
         rows, values, lows, highs = zip(*marks, strict=True)
@@ -165,7 +165,7 @@ def _draw_panel(axes: "Axes", line: Line, panel: Panel, looks: Mapping[str, Look
     axes.grid(visible=False, axis="y")
 
 
-def _name_rows(panels: Sequence["Axes"], line: Line) -> None:
+def _name_rows(panels: Sequence["Axes"], line: PanelLine) -> None:
     """Name the rows beside the first panel, whose ticks the others share, and the line above it."""
     for panel in panels:
         panel.set_yticks(range(len(line.rows)), [*line.rows.values()], fontsize=_SMALL)

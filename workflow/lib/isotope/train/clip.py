@@ -34,13 +34,13 @@ from isotope.models.open_clip import (
     standardised,
     unit,
 )
-from isotope.train.data import Decoded, Source, Split, Workplace, read_split
+from isotope.train.data import Decoded, Split, TrainingSource, Workplace, read_split
 from isotope.train.loop import (
     ByEpochs,
-    Checkpoint,
     Epochs,
     Ids,
-    Plan,
+    TrainingCheckpoint,
+    TrainingPlan,
     deterministic,
     fingerprint,
     run_job,
@@ -72,7 +72,7 @@ _FIELD_DROPOUT = 0.1
 Block = npt.NDArray[np.float32]
 
 
-class Point(NamedTuple):
+class ClipPoint(NamedTuple):
     """One row of the learning curve; `loss` is the mean over its epoch."""
 
     epoch: int
@@ -112,7 +112,7 @@ def train(  # noqa: PLR0913
     """
     job = dict(locals())
     recipe = model.train
-    source = Source(texts, images, qrels, pixels, language)
+    source = TrainingSource(texts, images, qrels, pixels, language)
     files = [*pixels, *([] if start is None else [start])]
 
     def work(folder: Path, ranks: Ranks) -> None:
@@ -121,11 +121,13 @@ def train(  # noqa: PLR0913
             workplace = Workplace(folder, ranks, threads=recipe.threads)
             splits = _read(source, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, splits=splits, files=files, code=_CODE)
-            plan = Plan(recipe, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
+            plan = TrainingPlan(
+                recipe, recipe, ranks, TrainingCheckpoint.for_job(folder, recipe, job_of)
+            )
             points = _fit(begun, splits, plan)
             if ranks.first:
                 notes = {**begun.notes, "seed": recipe.seed, "recipe": recipe.method()}
-                write_curve(points, Point._fields, curve)
+                write_curve(points, ClipPoint._fields, curve)
                 write_weights(begun.model, notes, weights)
                 plan.checkpoint.clear()
 
@@ -140,19 +142,19 @@ class Start(NamedTuple):
     notes: dict[str, object]
 
 
-def _fit(begun: Start, splits: Sequence[Split], plan: Plan) -> list[Point]:
+def _fit(begun: Start, splits: Sequence[Split], plan: TrainingPlan) -> list[ClipPoint]:
     """Train the model in place; return a point of every few epochs and of the last."""
-    batches = Batches(splits[0], Tokens(begun.tokenizer), plan.recipe, plan.ranks)
+    batches = ClipBatches(splits[0], Tokens(begun.tokenizer), plan.recipe, plan.ranks)
     steps = total(plan.recipe, batches.per_epoch)
     stepper = ClipStepper(begun.model, plan.recipe, plan.resources, plan.ranks, steps)
 
     def gauge() -> tuple[float, float]:
         return measure(begun.model, splits[1], batches.tokens)
 
-    return ByEpochs(stepper, batches, plan, gauge, Point).run()
+    return ByEpochs(stepper, batches, plan, gauge, ClipPoint).run()
 
 
-def _read(source: Source, cut: Cut, workplace: Workplace) -> list[Split]:
+def _read(source: TrainingSource, cut: Cut, workplace: Workplace) -> list[Split]:
     splits = [read_split(source, name, cut, workplace) for name in _SPLITS]
     _demand_pairs(splits[0], source.qrels)
     return splits
@@ -307,7 +309,7 @@ class Tokens:
         return self.padded(self.ids(fields))
 
 
-class Batches(Epochs):
+class ClipBatches(Epochs):
     """Pictures of a split, each with one of its texts or captions."""
 
     def __init__(self, split: Split, tokens: Tokens, recipe: Train, ranks: Ranks = _ALONE) -> None:

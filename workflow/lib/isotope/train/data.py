@@ -92,7 +92,7 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.places.npy")
 
 
-class Column(Sequence[Any]):
+class JsonColumn(Sequence[Any]):
     """A sequence of objects, each made of a row of JSON when it is read."""
 
     def __init__(self, rows: Packed, make: Callable[[list[Any]], Any]) -> None:
@@ -215,7 +215,7 @@ _ROWS_PER_READ = 1_024
 
 
 @dataclass(frozen=True)
-class Source:
+class TrainingSource:
     """Where a collection's tables and pixels lie, and the language of the captions to use."""
 
     texts: Path
@@ -225,7 +225,7 @@ class Source:
     language: str
 
 
-def write_rows(source: Source, name: str, file: Path) -> None:
+def write_rows(source: TrainingSource, name: str, file: Path) -> None:
     """Write a row of JSON for each image: id, text ids, fields of each text, captions."""
     pairs = file.with_name(f"{file.name}.parquet")
     sql.query(
@@ -307,7 +307,7 @@ class Workplace(NamedTuple):
     threads: int = 1
 
 
-def read_split(source: Source, name: str, cut: Cut, workplace: Workplace) -> Split:
+def read_split(source: TrainingSource, name: str, cut: Cut, workplace: Workplace) -> Split:
     """Join the judged pairs of split `name`, and put texts and pictures in the place's folder.
 
     Of several ranks the first writes them, and the others read them when they are complete.
@@ -324,14 +324,14 @@ def read_split(source: Source, name: str, cut: Cut, workplace: Workplace) -> Spl
     packed = Packed(rows)
     return Split(
         _ids(packed),
-        Column(packed, lambda row: (row[1], [tuple(fields) for fields in row[2]])),
-        Column(packed, itemgetter(3)),
+        JsonColumn(packed, lambda row: (row[1], [tuple(fields) for fields in row[2]])),
+        JsonColumn(packed, itemgetter(3)),
         open_pictures(_ids(packed), cut, workplace, pictures),
     )
 
 
 def _ids(rows: Packed) -> Sequence[str]:
-    return Column(rows, itemgetter(0))
+    return JsonColumn(rows, itemgetter(0))
 
 
 def take_rows(pixels: Block | Decoded, rows: Rows, then: Rows | None = None) -> Block:
@@ -372,7 +372,7 @@ def _fit(ids: Sequence[str], cut: Cut) -> bool:
     return len(ids) * cut.side**2 * 3 <= SQUARES_GIB * 2**30
 
 
-def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:
+def picture_ids(source: TrainingSource, ids: Sequence[str]) -> Sequence[str]:
     """Return the picture of the crawl that each image shows: itself, mostly."""
     if "picture_id" not in pq.read_schema(source.images).names:
         return ids

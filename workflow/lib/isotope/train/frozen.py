@@ -26,29 +26,37 @@ from isotope.core.pixels import Cut
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.models.dates import fit, fold_of, save_dates, years_of
-from isotope.models.encoders import Batches
+from isotope.models.encoders import ShapeBatches
 from isotope.models.kinds._mix import MixKind, MixRecipe
 from isotope.models.kinds._training import Resources
 from isotope.models.kinds.dates import Dates
 from isotope.models.kinds.lit import HeadsRecipe, Lit
 from isotope.models.lit import Heads
-from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample
+from isotope.models.mix import (
+    FourWays,
+    Frozen,
+    FusionNetwork,
+    JudgedRows,
+    best_weights,
+    create,
+    sample,
+)
 from isotope.models.offline import (
     PICTURE_FEATURES,
     SIDE,
-    Pictures,
+    FrozenEfficientNet,
     TextTower,
     square,
     text_tower,
 )
 from isotope.models.transformers import Device
-from isotope.train.clip import Point, mrr10
-from isotope.train.data import Source, Split, Workplace, picture_ids, read_split
+from isotope.train.clip import ClipPoint, mrr10
+from isotope.train.data import Split, TrainingSource, Workplace, picture_ids, read_split
 from isotope.train.loop import (
     ByEpochs,
     Ids,
     InMemory,
-    Plan,
+    TrainingPlan,
     deterministic,
     total,
     write_curve,
@@ -97,10 +105,10 @@ def train_heads(  # noqa: PLR0913
     """
     recipe = model.heads
     warn_of_shared(qrels)
-    source = Source(texts, images, qrels, pixels, language)
+    source = TrainingSource(texts, images, qrels, pixels, language)
     with deterministic(recipe.seed, recipe.threads):
         tower = text_tower(model.text, Device())
-        towers = Towers(Pictures(Device()), tower, batch)
+        towers = Towers(FrozenEfficientNet(Device()), tower, batch)
         train, held_out = (_features(source, name, towers) for name in ("train", "validation"))
     if len(train.image_ids) < _LEAST_PAIRS:
         problem = f"{len(train.image_ids)} images with a judged text in split train"
@@ -108,14 +116,14 @@ def train_heads(  # noqa: PLR0913
     with deterministic(recipe.seed, recipe.threads):
         heads = Heads(recipe.dim, tower.width)
         points = fit_heads(heads, train, held_out, recipe)
-    write_curve(points, Point._fields, curve)
+    write_curve(points, ClipPoint._fields, curve)
     _write_features(towers.features_of, features, features_ids)
     write_weights(heads, {"recipe": recipe.values()}, weights)
 
 
 def fit_heads(
-    heads: Heads, train: "Features", held_out: "Features", recipe: HeadsRecipe
-) -> list[Point]:
+    heads: Heads, train: "SplitFeatures", held_out: "SplitFeatures", recipe: HeadsRecipe
+) -> list[ClipPoint]:
     """Train `heads` in place; return a point of every few epochs and of the last.
 
     Raises:
@@ -125,10 +133,10 @@ def fit_heads(
     steps = total(recipe, batches.per_epoch)
     stepper = HeadsStepper(heads, recipe, Resources(), Ranks(), steps)
     gauge = partial(measure, heads, held_out)
-    return ByEpochs(stepper, batches, Plan(recipe), gauge, Point).run()
+    return ByEpochs(stepper, batches, TrainingPlan(recipe), gauge, ClipPoint).run()
 
 
-class Features(NamedTuple):
+class SplitFeatures(NamedTuple):
     """A split's features: `images` [n, 1280], `texts` [t, 384] of distinct strings.
 
     `text_rows`: per image the rows of its texts; `captions`: of its captions. `text_ids`
@@ -146,12 +154,12 @@ class Features(NamedTuple):
 class Towers:
     """Both frozen towers; `features_of` has the features [1280] of each picture, by its id."""
 
-    def __init__(self, pictures: Pictures, sentences: TextTower, batch: int) -> None:
+    def __init__(self, pictures: FrozenEfficientNet, sentences: TextTower, batch: int) -> None:
         """Run them over `batch` pictures at a time, as the phase encode does: features agree."""
         self._pictures, self._sentences, self._batch = pictures, sentences, batch
         self.features_of: dict[str, FloatArray] = {}
 
-    def features(self, split: Split, pictures: Sequence[str]) -> Features:
+    def features(self, split: Split, pictures: Sequence[str]) -> SplitFeatures:
         """Return the features of a split whose images show these `pictures`."""
         fields_of = {t: f for ids, views in split.views for t, f in zip(ids, views, strict=True)}
         strings = [" ".join(filter(None, map(str.strip, f))) for f in fields_of.values()]
@@ -160,7 +168,7 @@ class Towers:
         self._run(split, pictures)
         vectors = [self._sentences.read(some) for some in _counted([*strings, *captions])]
         images = [torch.from_numpy(self.features_of[picture]) for picture in pictures]
-        return Features(
+        return SplitFeatures(
             list(split.image_ids),
             list(fields_of),
             torch.stack(images) if images else torch.zeros(0),
@@ -174,7 +182,7 @@ class Towers:
             picture: row for row, picture in enumerate(pictures) if picture not in self.features_of
         }
         block = np.empty((len(rows), PICTURE_FEATURES), np.float32)
-        waiting = Batches(block, self._of_squares, self._batch)
+        waiting = ShapeBatches(block, self._of_squares, self._batch)
         progress = Progress("pictures encoded", len(rows))
         for position, row in enumerate(rows.values()):
             waiting.add([position], split.squares(np.array([row]))[0])
@@ -195,7 +203,7 @@ def _counted(texts: list[str]) -> Iterator[list[str]]:
     progress.finish()
 
 
-def _features(source: Source, name: str, towers: Towers) -> Features:
+def _features(source: TrainingSource, name: str, towers: Towers) -> SplitFeatures:
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         split = read_split(source, name, Cut(SIDE, square), Workplace(Path(folder)))
         return towers.features(split, picture_ids(source, split.image_ids))
@@ -214,7 +222,7 @@ def _write_features(
 class HeadsBatches(InMemory):
     """Features of images of a split, each with those of one of its texts or captions."""
 
-    def __init__(self, features: Features, recipe: HeadsRecipe) -> None:
+    def __init__(self, features: SplitFeatures, recipe: HeadsRecipe) -> None:
         """Draw from the features of a split."""
         super().__init__(len(features.image_ids), recipe.batch)
         self._features = features
@@ -248,7 +256,7 @@ class HeadsStepper(Stepper):
         return [self.model.of_images(images), self.model.of_texts(texts)]
 
 
-def measure(heads: Heads, split: Features) -> tuple[float, float]:
+def measure(heads: Heads, split: SplitFeatures) -> tuple[float, float]:
     """Return MRR@10 of t2m and of m2t on setting `small`; NaN where the split has no pairs."""
     if not split.image_ids:
         return float("nan"), float("nan")
@@ -298,7 +306,7 @@ def learn_mix(
         steps = total(recipe, batches.per_epoch)
         stepper = MixStepper(mix, recipe, Resources(), Ranks(), steps)
         gauge = partial(accuracy, mix, frozen, sample(held_out))
-        points = ByEpochs(stepper, batches, Plan(recipe), gauge, MixPoint).run()
+        points = ByEpochs(stepper, batches, TrainingPlan(recipe), gauge, MixPoint).run()
     write_curve(points, MixPoint._fields, curve)
     write_weights(mix, notes, weights)
 
@@ -315,7 +323,7 @@ class MixPoint(NamedTuple):
 class MixBatches(InMemory):
     """Vectors of judged pairs: images, questions, words, pictures [b, dim]; rows of texts [b]."""
 
-    def __init__(self, frozen: Frozen, pairs: Pairs, batch: int) -> None:
+    def __init__(self, frozen: Frozen, pairs: JudgedRows, batch: int) -> None:
         """Draw from pairs; a last batch may be smaller, but has something to contrast."""
         super().__init__(len(pairs), batch)
         self._frozen, self._pairs = frozen, pairs
@@ -346,7 +354,7 @@ class MixStepper(Stepper):
         return batch[-1]
 
 
-def best_start(frozen: Frozen, train: Pairs) -> list[float]:
+def best_start(frozen: Frozen, train: JudgedRows) -> list[float]:
     """Return the four weights, tenths that add up to 1, that find most texts.
 
     The candidates are the texts of a sample of the training pairs; the first of equals wins.
@@ -359,7 +367,7 @@ def best_start(frozen: Frozen, train: Pairs) -> list[float]:
     return best_weights(four, torch.from_numpy(right))
 
 
-def accuracy(mix: FourWays | Fusion, frozen: Frozen, pairs: Pairs) -> tuple[float]:
+def accuracy(mix: FourWays | FusionNetwork, frozen: Frozen, pairs: JudgedRows) -> tuple[float]:
     """Return the share of pairs whose text comes first among the texts of all; NaN without any."""
     if not len(pairs):
         return (math.nan,)

@@ -119,7 +119,7 @@ class InMemory(Epochs):
         return self._drawn(number)
 
 
-class Rows(Protocol):
+class TrainingRows(Protocol):
     """A split of what is trained on."""
 
     def rows(self) -> Iterable[Any]:
@@ -130,7 +130,7 @@ class Rows(Protocol):
 _UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, OSError)
 
 
-class Checkpoint:
+class TrainingCheckpoint:
     """One file, valid for one training only, which its fingerprint names."""
 
     def __init__(self, path: Path | None = None, fingerprint: str = "") -> None:
@@ -138,7 +138,9 @@ class Checkpoint:
         self._path, self._fingerprint = path, fingerprint
 
     @classmethod
-    def for_job(cls, folder: Path, resources: Resources, digest: Callable[[], str]) -> "Checkpoint":
+    def for_job(
+        cls, folder: Path, resources: Resources, digest: Callable[[], str]
+    ) -> "TrainingCheckpoint":
         """Return the checkpoint in a scratch folder; `digest` returns its fingerprint."""
         return cls(folder / "checkpoint.pt", digest() if resources.checkpoint_every else "")
 
@@ -181,7 +183,7 @@ class Checkpoint:
 
 
 def fingerprint(
-    *models: ModelKind, splits: Iterable[Rows], files: Iterable[Path], code: str
+    *models: ModelKind, splits: Iterable[TrainingRows], files: Iterable[Path], code: str
 ) -> str:
     """Digest what the weights depend on: params, judged pairs, files' sizes, code, torch.
 
@@ -202,13 +204,13 @@ def fingerprint(
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """What training follows: recipe, resources, processes and the place to resume from."""
 
     recipe: Any
     resources: Resources = field(default_factory=Resources)
     ranks: Ranks = _ALONE
-    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    checkpoint: TrainingCheckpoint = field(default_factory=TrainingCheckpoint)
 
 
 def total(recipe: Any, per_epoch: int) -> int:  # noqa: ANN401
@@ -216,7 +218,7 @@ def total(recipe: Any, per_epoch: int) -> int:  # noqa: ANN401
     return getattr(recipe, "steps", None) or recipe.epochs * per_epoch
 
 
-class Loop:
+class TrainingLoop:
     """Steps over epochs of batches, checkpointed; a subclass says when it measures.
 
     `point` is the named tuple of a measurement: epoch, step and mean loss, then what is measured.
@@ -226,7 +228,7 @@ class Loop:
         self,
         stepper: Stepper,
         batches: Epochs,
-        plan: Plan,
+        plan: TrainingPlan,
         measure: Callable[[], Sequence[float]],
         point: Any,  # noqa: ANN401
     ) -> None:
@@ -298,7 +300,7 @@ class Loop:
         self.plan.checkpoint.save(self.stepper, self._batches, {**state, "points": rows})
 
 
-class ByEpochs(Loop):
+class ByEpochs(TrainingLoop):
     """Measures after every few epochs: those that `every` of the recipe says."""
 
     def passed(self) -> bool:

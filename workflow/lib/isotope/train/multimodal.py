@@ -34,25 +34,25 @@ from isotope.models.kinds._mix import MixKind, Schedule
 from isotope.models.kinds.open_clip import OpenClip
 from isotope.models.kinds.trained import Trained
 from isotope.models.mix import best_weights
-from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
+from isotope.models.multimodal import QUERY, TARGET, Clip2ClipModel, Multimodal, create
 from isotope.models.open_clip import cut_of, pick_device, unit
 from isotope.models.transformers import Device
 from isotope.train.clip import Start, Tokens, begin, begin_listed
 from isotope.train.data import (
     Block,
     Decoded,
-    Source,
+    TrainingSource,
     Workplace,
     open_pictures,
     take_rows,
     write_pictures,
 )
 from isotope.train.loop import (
-    Checkpoint,
     Epochs,
     Ids,
-    Loop,
-    Plan,
+    TrainingCheckpoint,
+    TrainingLoop,
+    TrainingPlan,
     deterministic,
     fingerprint,
     run_job,
@@ -79,7 +79,7 @@ _ENTITIES = pa.schema([(name, _TEXT) for name in ("text_id", "picture_id", *FIVE
 
 
 @dataclass(frozen=True)
-class Side:
+class SideItems:
     """Items of one side: their words, and the places [n] of their pictures, -1 for a black one.
 
     `pixels`: uint8 [p, side, side, 3], each picture once, mapped or decoded when requested.
@@ -113,14 +113,14 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedImages:
     """The judged pairs of a split, by image: a question each, and the place of its entity.
 
     `groups`: subset and seen of each pair. Memory: some 200 bytes a pair.
     """
 
-    questions: Side
-    entities: Side
+    questions: SideItems
+    entities: SideItems
     answers: Ids
     groups: pl.DataFrame
 
@@ -139,7 +139,7 @@ STEPS_A_MEASUREMENT = 100
 GRID_PAIRS = 2_000
 
 
-class Point(NamedTuple):
+class MultimodalPoint(NamedTuple):
     """One row of the learning curve: accuracies on validation, and their harmonic mean."""
 
     epoch: int
@@ -168,7 +168,7 @@ def train(  # noqa: PLR0913
     """Fine-tune a model of pictures with words over the CLIP `base`, on the split `train`.
 
     `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
-    and step in the metadata; `curve` a CSV of `Point`. Both are the same bytes for
+    and step in the metadata; `curve` a CSV of `MultimodalPoint`. Both are the same bytes for
     the same input and machine. `start` holds the weights of a `base` that is trained here. Pictures
     and checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
 
@@ -181,7 +181,7 @@ def train(  # noqa: PLR0913
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, source = model.train, Source(texts, images, qrels, pixels, "")
+    recipe, source = model.train, TrainingSource(texts, images, qrels, pixels, "")
     files = [*pixels, *([start] if start else [])]
 
     def work(folder: Path, ranks: Ranks) -> None:
@@ -190,10 +190,12 @@ def train(  # noqa: PLR0913
             workplace = Workplace(folder, ranks, threads=recipe.threads)
             splits = _read(source, base.fields, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, base, splits=splits, files=files, code=_CODE)
-            plan = Plan(model.schedule, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
+            plan = TrainingPlan(
+                model.schedule, recipe, ranks, TrainingCheckpoint.for_job(folder, recipe, job_of)
+            )
             points = _fit(model, begun, splits, plan, folder / _BEST)
             if ranks.first:
-                write_curve(points, Point._fields, curve)
+                write_curve(points, MultimodalPoint._fields, curve)
                 with aside(weights) as part:
                     shutil.copyfile(folder / _BEST, part)
                 plan.checkpoint.clear()
@@ -209,29 +211,29 @@ def _begin(base: OpenClip | Trained, start: Path | None) -> Start:
 
 
 def _fit(
-    entry: MixKind, begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
-) -> list[Point]:
+    entry: MixKind, begun: Start, splits: Sequence[JudgedImages], plan: TrainingPlan, best: Path
+) -> list[MultimodalPoint]:
     """Leave the best weights in the file `best`, and return the curve."""
     kind, recipe, tokens = entry.kind_name(), entry.train, Tokens(begun.tokenizer)
     model = create(kind, begun.model).to(pick_device("auto"))
     notes = {**begun.notes, "kind": kind, "recipe": entry.method()}
-    if isinstance(model, Clip2Clip):
+    if isinstance(model, Clip2ClipModel):
         notes["start"] = grid_start(model, splits[0], tokens)
         model.weigh(notes["start"])
-    pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
+    pairs = PairEpochs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
     schedule = entry.schedule
     stepper = MultimodalStepper(model, schedule, plan.resources, plan.ranks, schedule.steps)
 
-    def keep(point: Point, file: Path) -> None:
+    def keep(point: MultimodalPoint, file: Path) -> None:
         write_weights(model, {**notes, "step": point.step}, file)
 
     def gauge() -> list[float]:
         return accuracies(model, splits[1], tokens)
 
-    return EarlyStopping(stepper, pairs, plan, gauge, Point, keep=keep, best=best).run()
+    return EarlyStopping(stepper, pairs, plan, gauge, MultimodalPoint, keep=keep, best=best).run()
 
 
-class EarlyStopping(Loop):
+class EarlyStopping(TrainingLoop):
     """Measures after every few steps and the last, and keeps the best weights aside.
 
     Section 6 of the paper: "we employ the early stopping strategy for model selection, and pick the
@@ -239,8 +241,13 @@ class EarlyStopping(Loop):
     stays, since it has learned for the shortest time.
     """
 
-    def __init__(self, *parts: Any, keep: Callable[[Point, Path], None], best: Path) -> None:  # noqa: ANN401
-        """As `Loop`; `keep` writes the model as it is to the file `best`."""
+    def __init__(
+        self,
+        *parts: Any,  # noqa: ANN401
+        keep: Callable[[MultimodalPoint, Path], None],
+        best: Path,
+    ) -> None:
+        """As `TrainingLoop`; `keep` writes the model as it is to the file `best`."""
         super().__init__(*parts)
         self._keep, self._best = keep, best
 
@@ -255,7 +262,7 @@ class EarlyStopping(Loop):
             self._keep(self.points[-1], self._best)
 
 
-def best(points: list[Point]) -> Point:
+def best(points: list[MultimodalPoint]) -> MultimodalPoint:
     """Return the first point with the greatest harmonic mean."""
     return max(points, key=lambda point: point.harmonic_mean)
 
@@ -300,11 +307,11 @@ def adafactor(model: Any, recipe: Schedule) -> Adafactor:  # noqa: ANN401
     )
 
 
-class Pairs(Epochs):
+class PairEpochs(Epochs):
     """Shuffled epochs of judged pairs; pictures are not augmented: the paper tells of none."""
 
     def __init__(
-        self, judged: Judged, tokens: Tokens, batch: int, seed: int, ranks: Ranks = _ALONE
+        self, judged: JudgedImages, tokens: Tokens, batch: int, seed: int, ranks: Ranks = _ALONE
     ) -> None:
         """Draw batches of at most as many pairs as there are."""
         super().__init__(len(judged), batch, seed, ranks)
@@ -325,7 +332,7 @@ class Pairs(Epochs):
 
 # ASSUME the candidates are the entities that validation asks for: encoding all six million after
 # every hundred steps would take longer than training, and section 6 does not tell.
-def accuracies(model: Multimodal, judged: Judged, tokens: Tokens) -> list[float]:
+def accuracies(model: Multimodal, judged: JudgedImages, tokens: Tokens) -> list[float]:
     """Return the share of pairs whose entity comes first, of each of GROUPS, and their mean.
 
     NaN for a group without pairs; the mean is `combined`.
@@ -362,7 +369,7 @@ def combined(shares: list[float]) -> float:
     return harmonic_mean(subsets) if subsets else math.nan
 
 
-def grid_start(model: Clip2Clip, judged: Judged, tokens: Tokens) -> list[float]:
+def grid_start(model: Clip2ClipModel, judged: JudgedImages, tokens: Tokens) -> list[float]:
     """Return the weights in the order of `models.mix.FOUR` that find most entities untrained.
 
     They are multiples of a step that add up to 1, on a sample of pairs among the entities of the
@@ -384,7 +391,7 @@ def spaced(n: int, most: int) -> Ids:
 
 
 def _encoded(
-    model: Multimodal, side: str, items: Side, rows: Ids, tokens: Tokens
+    model: Multimodal, side: str, items: SideItems, rows: Ids, tokens: Tokens
 ) -> npt.NDArray[np.float32]:
     def encode(some: Ids) -> torch.Tensor:
         pictures, words = _inputs(model, items, some, tokens)
@@ -394,7 +401,7 @@ def _encoded(
 
 
 def _features(
-    model: Clip2Clip, side: str, items: Side, rows: Ids, tokens: Tokens
+    model: Clip2ClipModel, side: str, items: SideItems, rows: Ids, tokens: Tokens
 ) -> tuple[torch.Tensor, torch.Tensor]:
     def encode(some: Ids) -> torch.Tensor:
         pictures, words = _inputs(model, items, some, tokens)
@@ -406,7 +413,7 @@ def _features(
 
 
 def _inputs(
-    model: Multimodal, items: Side, rows: Ids, tokens: Tokens
+    model: Multimodal, items: SideItems, rows: Ids, tokens: Tokens
 ) -> tuple[torch.Tensor, torch.Tensor]:
     device = next(model.parameters()).device
     return items.pictures(rows).to(device), items.tokens(rows, tokens).to(device)
@@ -418,7 +425,9 @@ def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
     return torch.cat([device.rows(partial(encode, part)) for part in parts])
 
 
-def _read(source: Source, fields: Sequence[str], cut: Cut, workplace: Workplace) -> list[Judged]:
+def _read(
+    source: TrainingSource, fields: Sequence[str], cut: Cut, workplace: Workplace
+) -> list[JudgedImages]:
     splits = [read_judged(source, name, fields, cut, workplace) for name in _LEAST]
     for split, (name, least) in zip(splits, _LEAST.items(), strict=True):
         if len(split) < least:
@@ -429,8 +438,8 @@ def _read(source: Source, fields: Sequence[str], cut: Cut, workplace: Workplace)
 
 
 def read_judged(
-    source: Source, split: str, fields: Sequence[str], cut: Cut, workplace: Workplace
-) -> Judged:
+    source: TrainingSource, split: str, fields: Sequence[str], cut: Cut, workplace: Workplace
+) -> JudgedImages:
     """Join the judged pairs of a split, and put tables and pictures in the place's folder.
 
     Of several ranks the first writes them, and the others read them when they are complete.
@@ -450,7 +459,7 @@ def read_judged(
         for name in ("questions", "entities")
     )
     words = answering.select(text_of(fields)).to_series()
-    return Judged(
+    return JudgedImages(
         _side(
             questions["question"],
             questions["picture_id"],
@@ -465,7 +474,7 @@ def read_judged(
 
 
 def _write_table(
-    source: Source, split: str, name: str, schema: pa.Schema, workplace: Workplace
+    source: TrainingSource, split: str, name: str, schema: pa.Schema, workplace: Workplace
 ) -> None:
     relations = {"qrels": source.qrels, "texts": source.texts, "images": source.images}
     sql.query(
@@ -483,8 +492,12 @@ def _table(workplace: Workplace, split: str, name: str) -> Path:
 
 
 def _side(
-    words: pl.Series, pictures: pl.Series, source: Source, cut: Cut, at: tuple[Workplace, str]
-) -> Side:
+    words: pl.Series,
+    pictures: pl.Series,
+    source: TrainingSource,
+    cut: Cut,
+    at: tuple[Workplace, str],
+) -> SideItems:
     workplace, name = at
     file = workplace.folder / f"{name}.pictures"
     ids = pictures.drop_nulls().unique().sort()
@@ -496,10 +509,10 @@ def _side(
         ids.to_frame("id").with_row_index("place"), on="id", how="left", maintain_order="left"
     )
     places = rows["place"].cast(pl.Int64).fill_null(-1).to_numpy()
-    return Side(words, places, open_pictures(names, cut, workplace, file), cut.side)
+    return SideItems(words, places, open_pictures(names, cut, workplace, file), cut.side)
 
 
-def _demand_columns(source: Source, fields: Sequence[str]) -> None:
+def _demand_columns(source: TrainingSource, fields: Sequence[str]) -> None:
     needed = ((source.images, {"question", "picture_id"}), (source.texts, {"picture_id", *fields}))
     for table, columns in needed:
         if missing := columns - {*pq.read_schema(table).names}:

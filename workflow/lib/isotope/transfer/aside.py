@@ -15,7 +15,7 @@ from typing import Any
 from isotope.core import digests, store
 from isotope.core.errors import ChecksumMismatch
 from isotope.transfer.asked import Movers
-from isotope.transfer.outputs import STAMP, File, Output
+from isotope.transfer.outputs import STAMP, Output, OutputFile
 from isotope.transfer.remote import HASHES, Remote
 from isotope.transfer.sizes import counted
 
@@ -24,14 +24,14 @@ _TRIES = 2
 _READ_ONLY, _WRITABLE = 0o444, 0o644
 
 
-class Aside:
+class ArrivalFolder:
     """The folder of a project in which bytes of a remote arrive."""
 
     def __init__(self, remote: Remote, root: Path) -> None:
         """Nothing is asked yet."""
         self._remote, self._folder, self._root = remote, root / FOLDER, root
 
-    def fetch(self, objects: Mapping[str, File], size: int, jobs: int) -> None:
+    def fetch(self, objects: Mapping[str, OutputFile], size: int, jobs: int) -> None:
         """Fetch files, `size` bytes in all, by the names of their bytes, so many at a time.
 
         Raises:
@@ -46,7 +46,7 @@ class Aside:
             movers = Movers(jobs, progress)
             movers.run(lambda item: self._fetch(*item, movers.count), lacking.items())
 
-    def _fetch(self, name: str, file: File, count: Callable[[int], None]) -> None:
+    def _fetch(self, name: str, file: OutputFile, count: Callable[[int], None]) -> None:
         """Fetch one file, again where a byte was changed on the way.
 
         Raises:
@@ -122,12 +122,12 @@ def _lay(path: Path, target: Path) -> None:
     shutil.copyfile(path, target)
 
 
-def has_size(path: Path, file: File) -> bool:
+def has_size(path: Path, file: OutputFile) -> bool:
     """Tell whether a file is there with the size that a version has."""
     return path.is_file() and path.stat().st_size == file.bytes
 
 
-def is_same(path: Path, file: File, count: Callable[[int], None]) -> bool:
+def is_same(path: Path, file: OutputFile, count: Callable[[int], None]) -> bool:
     """Tell whether a file of this size is what a version has; `count` is told of each block."""
     return not any(_differing(path, file, count))
 
@@ -146,7 +146,7 @@ def hashed(
 
 
 def _differing(
-    path: Path, file: File, count: Callable[[int], None] | None = None
+    path: Path, file: OutputFile, count: Callable[[int], None] | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield name and value of each digest of a file that it does not have."""
     computed = hashed(path, [name for name in HASHES if name in file.digests], count)

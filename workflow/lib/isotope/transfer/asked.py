@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Asked:
+class TransferRequest:
     """A remote, a version of it, and what of that: all, or what `paths` and `collection` name."""
 
     address: str

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from isotope.transfer.outputs import File, Output
+from isotope.transfer.outputs import Output, OutputFile
 from isotope.transfer.sizes import size_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def version_page(version: "Version") -> str:
     return _PAGE.format(title=escape(version.name), body=body)
 
 
-def _row(output: Output, name: str, file: File) -> str:
+def _row(output: Output, name: str, file: OutputFile) -> str:
     above = PurePosixPath(output.path) if output.is_folder else PurePosixPath(output.path).parent
     path = str(above / name) if name else output.path
     link = f'<a href="../{output.object(name)}" download="{escape(path.split("/")[-1])}">'

@@ -26,7 +26,7 @@ _FOLDER_OF_COLLECTION = 3
 LATEST_NS = 1 << 62
 
 
-class File(NamedTuple):
+class OutputFile(NamedTuple):
     """A file of an output: bytes, digests by name (md5, xxh128, sha256), and its mode."""
 
     bytes: int
@@ -50,7 +50,7 @@ class Output:
 
     path: str
     is_folder: bool
-    files: Mapping[str, File]
+    files: Mapping[str, OutputFile]
     time_ns: int
     has_stamp: bool = False
 
@@ -89,7 +89,7 @@ class Output:
         }
 
 
-def object_of(path: str, file: File) -> str:
+def object_of(path: str, file: OutputFile) -> str:
     """Return the name of a file's bytes in a remote: `files/7c/7c8ad0….parquet`."""
     digest = file.digest[1]
     suffix = PurePosixPath(path).suffix
@@ -120,7 +120,7 @@ def outputs_of(root: Path) -> list[Output]:
 def _recorded(root: Path, path: str) -> Output:
     output = root / path
     files = {
-        name: File(digest.bytes, {"md5": digest.md5, "xxh128": digest.xxh128})
+        name: OutputFile(digest.bytes, {"md5": digest.md5, "xxh128": digest.xxh128})
         for name, digest in (digests.listed(output) or {}).items()
     }
     if not output.exists():
@@ -134,17 +134,17 @@ def _released(root: Path, path: str, recorded: Output | None) -> Output:
     entries = {entry.path: entry for entry in (*listed, _own_entry(folder))}
     before = recorded.files if recorded and recorded.files.keys() == entries.keys() else {}
     files = {
-        name: File(entry.bytes, {**_digests_of(before, name), "sha256": entry.sha256})
+        name: OutputFile(entry.bytes, {**_digests_of(before, name), "sha256": entry.sha256})
         for name, entry in sorted(entries.items())
     }
     return _checked(root, Output(path, True, files, *time_of(folder)))
 
 
-def _digests_of(files: Mapping[str, File], name: str) -> Mapping[str, str]:
+def _digests_of(files: Mapping[str, OutputFile], name: str) -> Mapping[str, str]:
     return files[name].digests if name in files else {}
 
 
-def _own_entry(folder: Path) -> manifest.Entry:
+def _own_entry(folder: Path) -> manifest.ManifestEntry:
     return manifest.digest(folder / manifest.NAME, folder)
 
 
@@ -161,7 +161,7 @@ def _checked(root: Path, output: Output) -> Output:
     Raises:
         ChecksumMismatch, MissingFile: that is not so.
     """
-    files = dict[str, File]()
+    files = dict[str, OutputFile]()
     for name, path in output.places(root).items():
         file = output.files[name]
         if not path.is_file():
@@ -252,7 +252,7 @@ def of_plain(plain: Mapping[str, Any]) -> Output:
     return Output(path, is_folder, files, time_ns, bool(plain["stamp"]))
 
 
-def file_of_plain(plain: Mapping[str, Any]) -> File:
+def file_of_plain(plain: Mapping[str, Any]) -> OutputFile:
     """Return the file that JSON says, whoever wrote it.
 
     Raises:
@@ -264,7 +264,7 @@ def file_of_plain(plain: Mapping[str, Any]) -> File:
     size = int(plain["bytes"])
     if bad or not {"xxh128", "sha256"} & hex_digests.keys() or size < 0:
         raise CorruptFile("", f"no size and digest of a file: {dict(plain)}", "")
-    return File(size, hex_digests, bool(plain.get("read_only", False)))
+    return OutputFile(size, hex_digests, bool(plain.get("read_only", False)))
 
 
 def inner_path(path: str) -> str:

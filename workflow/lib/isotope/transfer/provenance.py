@@ -21,8 +21,8 @@ from isotope.core.digests import Digest
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
-from isotope.transfer.aside import Aside
-from isotope.transfer.outputs import STAMP, File, Output, object_of, time_of
+from isotope.transfer.aside import ArrivalFolder
+from isotope.transfer.outputs import STAMP, Output, OutputFile, object_of, time_of
 from isotope.transfer.remote import Remote
 from isotope.transfer.versions import Version
 
@@ -43,30 +43,30 @@ def records_of(root: Path, outputs: Iterable[Output]) -> Records:
     return {path: record for path, record in records if record}
 
 
-def sources_of(root: Path, records: Records) -> dict[str, tuple[File, int]]:
+def sources_of(root: Path, records: Records) -> dict[str, tuple[OutputFile, int]]:
     """Return the files that jobs have read and that no job has made: with digest, and their time.
 
     These are runs and judgements of the project, not what lies elsewhere.
     """
     read = {str(path) for record in records.values() for path in record.get("input") or ()}
-    sources = dict[str, tuple[File, int]]()
+    sources = dict[str, tuple[OutputFile, int]]()
     for name in sorted(read):
         path = root / name
         is_made = name.partition("/")[0] in digests.TOPS or name.startswith((".", "/"))
         if not is_made and path.is_file():
             state = path.stat()
             sources[name] = (
-                File(state.st_size, {"xxh128": digests.quick(path)}),
+                OutputFile(state.st_size, {"xxh128": digests.quick(path)}),
                 state.st_mtime_ns,
             )
     return sources
 
 
-def packed(records: Records) -> tuple[File, bytes]:
+def packed(records: Records) -> tuple[OutputFile, bytes]:
     """Return records as the file that a remote keeps, and its bytes: JSON, compressed."""
     text = json.dumps(records, sort_keys=True, ensure_ascii=False).encode()
     content = gzip.compress(text, mtime=0)
-    return File(len(content), {"xxh128": xxhash.xxh3_128_hexdigest(content)}), content
+    return OutputFile(len(content), {"xxh128": xxhash.xxh3_128_hexdigest(content)}), content
 
 
 def unpacked(content: bytes, where: str) -> Records:
@@ -141,7 +141,7 @@ class Provenance:
             sent.get("endtime") or 0
         )
 
-    def install(self, output: Output, aside: Aside, lacking: Sequence[str] | None) -> None:
+    def install(self, output: Output, aside: ArrivalFolder, lacking: Sequence[str] | None) -> None:
         """Give an output its place; it has its records only when all of it is there.
 
         `lacking` names the files that have arrived; None if all of it is here, and no more.

@@ -14,9 +14,9 @@ from isotope.core import digests, held
 from isotope.core.errors import BadArgument, Locked
 from isotope.core.terminal import shortened
 from isotope.transfer import versions
-from isotope.transfer.aside import FOLDER, Aside, has_size, hashed, is_same
-from isotope.transfer.asked import Asked, Movers
-from isotope.transfer.outputs import File, Output, selected
+from isotope.transfer.aside import FOLDER, ArrivalFolder, has_size, hashed, is_same
+from isotope.transfer.asked import Movers, TransferRequest
+from isotope.transfer.outputs import Output, OutputFile, selected
 from isotope.transfer.provenance import Provenance
 from isotope.transfer.remote import Remote
 from isotope.transfer.sizes import counted, size_of
@@ -25,7 +25,7 @@ from isotope.transfer.versions import Version
 _SHOWN = 3
 
 
-class Wanted(NamedTuple):
+class WantedOutput(NamedTuple):
     """An output of a version, the names of its files that are not here, and what stands instead."""
 
     output: Output
@@ -33,7 +33,9 @@ class Wanted(NamedTuple):
     replaced: Sequence[Path]
 
 
-def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path = Path()) -> str:
+def pull(
+    asked: TransferRequest, *, force: bool = False, dry_run: bool = False, root: Path = Path()
+) -> str:
     """Fetch the outputs of a version that are asked for; return what was fetched, in words.
 
     A file that is here with the right digest is not fetched. Where a project's Snakefile is,
@@ -61,7 +63,7 @@ def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path
     if dry_run:
         return f"Would fetch {len(objects):,} files, {size_of(size)}, of {source}; {local_share}.\n"
     with _at_work(root):
-        aside = Aside(remote, root)
+        aside = ArrivalFolder(remote, root)
         aside.fetch(objects, size, asked.jobs)
         provenance = Provenance(remote, version, root)
         for output, lacking, replaced in wanted:
@@ -76,7 +78,7 @@ def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path
     return f"Fetched {len(objects):,} files, {size_of(size)}, of {source}; {local_share}.\n"
 
 
-def listed(asked: Asked) -> str:
+def listed(asked: TransferRequest) -> str:
     """Return the versions of a remote, and what the asked one has, in words.
 
     Raises:
@@ -97,7 +99,7 @@ def listed(asked: Asked) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _asked_for(asked: Asked, version: Version, remote: Remote) -> list[Output]:
+def _asked_for(asked: TransferRequest, version: Version, remote: Remote) -> list[Output]:
     complete = [*version.outputs.values()]
     where = f"{remote}, version {version.name}"
     for path in asked.paths:
@@ -110,7 +112,7 @@ def _asked_for(asked: Asked, version: Version, remote: Remote) -> list[Output]:
     return sorted(outputs, key=lambda o: (not o.is_folder, len(o.files), o.path))
 
 
-def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Wanted]:
+def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[WantedOutput]:
     """Compare what is here with what a version has, reading all of it."""
     local_files = [
         (path, output.files[name])
@@ -120,7 +122,7 @@ def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Want
     ]
     same = set[Path]()
 
-    def compare(pair: tuple[Path, File], count: Callable[[int], None]) -> None:
+    def compare(pair: tuple[Path, OutputFile], count: Callable[[int], None]) -> None:
         if is_same(*pair, count):
             same.add(pair[0])
 
@@ -131,7 +133,7 @@ def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Want
         places = output.places(root)
         lacking = [name for name, path in places.items() if path not in same]
         replaced = [places[name] for name in lacking if places[name].exists()]
-        yield Wanted(output, lacking, [*replaced, *_extra(output, root / output.path)])
+        yield WantedOutput(output, lacking, [*replaced, *_extra(output, root / output.path)])
 
 
 def _extra(output: Output, path: Path) -> list[Path]:
@@ -143,7 +145,7 @@ def _extra(output: Output, path: Path) -> list[Path]:
     return [path / name for name in sorted({*digests.files_of(path)} - output.files.keys())]
 
 
-def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) -> None:
+def _demand_known(remote: Remote, version: Version, wanted: Sequence[WantedOutput]) -> None:
     """Check that what would be replaced is in some version of the remote.
 
     Raises:
@@ -165,7 +167,7 @@ def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) ->
         raise BadArgument("isotope pull", problem, "push them, move them, or add --force")
 
 
-def _objects(wanted: Sequence[Wanted]) -> dict[str, File]:
+def _objects(wanted: Sequence[WantedOutput]) -> dict[str, OutputFile]:
     """Return the files to fetch by the name of their bytes: each once."""
     return {
         want.output.object(name): want.output.files[name]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from isotope.core import digests
 from isotope.core.errors import ChecksumMismatch, MissingFile
 from isotope.transfer import provenance, versions
-from isotope.transfer.asked import JOBS, Asked, Movers
-from isotope.transfer.outputs import File, Output, object_of, outputs_of, selected
+from isotope.transfer.asked import JOBS, Movers, TransferRequest
+from isotope.transfer.outputs import Output, OutputFile, object_of, outputs_of, selected
 from isotope.transfer.remote import HASHES, Remote
 from isotope.transfer.sizes import counted, size_of
 
@@ -18,11 +18,11 @@ class Sent(NamedTuple):
     """A file to send: where it lies, what it must be, and the name of its bytes in the remote."""
 
     path: Path
-    file: File
+    file: OutputFile
     object: str
 
 
-def push(asked: Asked, *, dry_run: bool = False, root: Path = Path()) -> str:
+def push(asked: TransferRequest, *, dry_run: bool = False, root: Path = Path()) -> str:
     """Send the outputs of a project that are asked for; return what was sent, in words.
 
     A file that the remote has is not read. Every file that is sent is compared with its digest on
@@ -55,7 +55,7 @@ def push(asked: Asked, *, dry_run: bool = False, root: Path = Path()) -> str:
     return f"Sent {len(lacking):,} files, {size_of(size)}, to {to}; {sent_share}.\n"
 
 
-def _asked_for(asked: Asked, root: Path) -> list[Output]:
+def _asked_for(asked: TransferRequest, root: Path) -> list[Output]:
     complete = outputs_of(root)
     if not complete:
         tops = " or ".join(f"{top}/" for top in digests.TOPS)
@@ -112,7 +112,11 @@ def _verified(sent: Sent, count: Callable[[int], None]) -> Iterator[bytes]:
 
 
 def _describe(
-    remote: Remote, asked: Asked, outputs: Sequence[Output], before: versions.Version, root: Path
+    remote: Remote,
+    asked: TransferRequest,
+    outputs: Sequence[Output],
+    before: versions.Version,
+    root: Path,
 ) -> bool:
     """Add the push to its version, unless this has the same files already; tell whether."""
     records = provenance.records_of(root, outputs)

@@ -21,8 +21,8 @@ from isotope.intake.records import json_value
 from isotope.transfer import listing
 from isotope.transfer.outputs import (
     LATEST_NS,
-    File,
     Output,
+    OutputFile,
     as_plain,
     file_of_plain,
     inner_path,
@@ -52,8 +52,10 @@ class Push:
     paths: Sequence[str]
     collection: str | None
     outputs: Sequence[Output]
-    provenance: File | None = None
-    sources: Mapping[str, tuple[File, int]] = field(default_factory=dict[str, tuple[File, int]])
+    provenance: OutputFile | None = None
+    sources: Mapping[str, tuple[OutputFile, int]] = field(
+        default_factory=dict[str, tuple[OutputFile, int]]
+    )
     isotope: str = field(default_factory=lambda: installed("isotope-ir"))
 
     def left(self, earlier: Mapping[str, Output]) -> dict[str, Output]:

@@ -13,7 +13,7 @@ from isotope.core.runs import read_run, write_run
 from isotope.schemas.collect import QRELS
 from isotope.tabulate.exhibits import query, recipe, write_exhibit
 from isotope.tabulate.table import lay_out
-from isotope_explain.failures import Sources, explain_failures
+from isotope_explain.failures import ExplainedTables, explain_failures
 from isotope_explain.schemas import FAILURES, INTACT, RANKS
 from isotope_toy import words
 
@@ -29,7 +29,7 @@ RUNS = {
 }
 
 
-def collection(folder: Path) -> Sources:
+def collection(folder: Path) -> ExplainedTables:
     rows = [
         {
             "image_id": image_id,
@@ -45,7 +45,7 @@ def collection(folder: Path) -> Sources:
     qrels = [{**pair, "split": "validation"} for pair in pairs]
     store.write_rows(qrels, folder / "qrels.parquet", QRELS)
     words.write_wordnet(folder / "wordnet")
-    return Sources(
+    return ExplainedTables(
         folder / "images.parquet", folder / "qrels.parquet", None, str(folder / "wordnet")
     )
 

@@ -12,13 +12,13 @@ from tests.models import model_of
 from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, encode_texts
+from isotope.encode.shard import ShardFiles, encode_texts
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.search.bm25 import search_bm25
 from isotope_explain.perturb import Settings, perturb_texts
-from isotope_explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
+from isotope_explain.ranks import PerturbedQueries, Tower, perturbed_bm25, perturbed_dense
 from isotope_explain.schemas import INTACT
 from isotope_toy import words
 
@@ -34,7 +34,7 @@ FIELDS = ["context_section_description"]
 
 class Setup(NamedTuple):
     folder: Path
-    asked: Queries
+    asked: PerturbedQueries
     perturbed: pl.DataFrame
 
 
@@ -76,7 +76,7 @@ def setup(tmp_path_factory) -> Setup:
         out=folder / "perturbed.parquet",
     )
     run = folder / "small/validation/t2m/own.parquet"
-    asked = Queries(folder / "perturbed.parquet", folder / "qrels.parquet", run)
+    asked = PerturbedQueries(folder / "perturbed.parquet", folder / "qrels.parquet", run)
     return Setup(folder, asked, pl.read_parquet(folder / "perturbed.parquet"))
 
 
@@ -124,7 +124,7 @@ def test_ranks_of_a_dense_system_are_counted_over_the_pool(setup):
     images = encoder.encode_texts([caption.lower() for caption in CAPTIONS])
     np.save(folder / "images.npy", images)
     write_ids(pl.Series([f"i{n}" for n in range(5)]), folder / "images.ids.parquet")
-    files = Files(folder / "texts.npy", folder / "texts.ids.parquet")
+    files = ShardFiles(folder / "texts.npy", folder / "texts.ids.parquet")
     encode_texts(folder / "texts.parquet", Encoding(model, None, 2), files, FIELDS)
     (folder / "index/validation").mkdir(parents=True)
     np.save(folder / "index/validation/images.npy", np.arange(5))

@@ -29,12 +29,12 @@ from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope_judge import answers as answered
 from isotope_judge import grading
-from isotope_judge.answers import Answers
+from isotope_judge.answers import AnswerFile
 from isotope_judge.display import shuffled
 from isotope_judge.grading import grade_pool
 from isotope_judge.params import Judge, ModelJudge
 from isotope_judge.prompts import PROMPT as DEFAULT
-from isotope_judge.prompts import Item, Picture, message, read_items
+from isotope_judge.prompts import Item, MessagePicture, message, read_items
 from isotope_judge.schemas import MODEL_GRADES, POOL
 from isotope_judge.vlm import Vlm, within
 
@@ -208,15 +208,15 @@ def test_a_killed_run_goes_on_where_it_was(folder, checkpoints, asked, monkeypat
     shutil.rmtree("judgements")
     Path("grades.parquet").unlink()
     asked.clear()
-    add = Answers.add
+    add = AnswerFile.add
 
-    def killed(self: Answers, *args: Any) -> None:
+    def killed(self: AnswerFile, *args: Any) -> None:
         if len(self.by_key) == 4:
             raise KeyboardInterrupt
         add(self, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Answers, "add", killed)
+        patch.setattr(AnswerFile, "add", killed)
         with pytest.raises(KeyboardInterrupt):
             grade(spec)
     assert not Path("grades.parquet").exists()
@@ -319,7 +319,7 @@ def test_a_message_shows_what_a_person_sees_and_no_ranks_or_systems(folder):
         "0: no\n1: so so\n2: yes\nQuery: Page: Bees\nSection: Nests\n"
         "Text of the section: Bees build nests.\nCandidate: "
     )
-    assert picture == Picture("amber", "sha-amber")
+    assert picture == MessagePicture("amber", "sha-amber")
     assert after == "\nCaption: a picture of amber\nGrade:"
     blind = message(PROMPT, SCALE, texts["t0"], images["crimson"], 4000)
     assert len(blind.parts) == 1

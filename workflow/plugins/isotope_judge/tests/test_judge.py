@@ -25,7 +25,7 @@ from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.score import SCORES
 from isotope_judge.ledger import sheet_paths
 from isotope_judge.pool import (
-    Judged,
+    JudgedTask,
     agreement,
     cohen_kappa,
     graded_qrels,
@@ -228,7 +228,7 @@ def test_a_system_left_out_loses_what_it_alone_found(runs, tmp_path):
     pool = pool_runs(runs, depth=2)
     rows = [("t1", "a", 0, "x"), ("t1", "b", 0, "x"), ("t1", "c", 2, "x")]
     graded = graded_qrels(grades_of(rows), pool, pl.read_parquet(tmp_path / "qrels.parquet"))
-    judged = Judged({name: run_of(r) for name, r in RANKED.items()}, graded, pool)
+    judged = JudgedTask({name: run_of(r) for name, r in RANKED.items()}, graded, pool)
     reduced, alone = without(judged, "two")
     assert (reduced["doc_id"].sort().to_list(), alone) == (["a", "b"], 1)
     means = mean_scores(system_scores(judged.runs, graded, ["MAP"]), 1)
@@ -242,7 +242,7 @@ def test_left_out_a_sparse_judgement_stays(runs, tmp_path):
     pool = pool_runs(runs, depth=2)
     qrels = pl.read_parquet(tmp_path / "qrels.parquet")
     graded = graded_qrels(grades_of([("t2", "a", 3, "x"), ("t2", "b", 1, "x")]), pool, qrels)
-    judged = Judged({name: run_of(r) for name, r in RANKED.items()}, graded, pool)
+    judged = JudgedTask({name: run_of(r) for name, r in RANKED.items()}, graded, pool)
     reduced, alone = without(judged, "one")
     pairs = reduced.sort("doc_id").select("doc_id", "relevance").rows()
     assert (pairs, alone) == ([("a", 1), ("b", 1)], 1)

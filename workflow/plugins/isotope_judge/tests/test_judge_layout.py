@@ -12,7 +12,14 @@ from tests.browser import SCROLLING_MOVES_TAB, Browser, until
 from workflow.plugins.isotope_judge.tests.test_judge_page import SCALE, counts, picture
 
 from isotope_judge.app import pool_app, scale, sheet_app
-from isotope_judge.display import SIDE_PX, Items, Pictures, image_fields, shuffled, text_fields
+from isotope_judge.display import (
+    SIDE_PX,
+    Items,
+    PooledPictures,
+    image_fields,
+    shuffled,
+    text_fields,
+)
 from isotope_judge.session import PoolSession, SheetSession
 from isotope_judge.study import Sheet
 
@@ -70,7 +77,7 @@ WORDS = """() => [
 ].join("\\n")"""
 
 
-class Painted(Pictures):
+class Painted(PooledPictures):
     """A picture of the largest size for every id that begins with `i`, a tall one for `it`."""
 
     def __init__(self) -> None:

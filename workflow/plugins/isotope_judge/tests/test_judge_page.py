@@ -31,8 +31,8 @@ from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope_judge import app, guards, session
-from isotope_judge.display import SIDE_PX, Pictures, shuffled
-from isotope_judge.ledger import PAIRS, Pair, current_lines, sheet_paths
+from isotope_judge.display import SIDE_PX, PooledPictures, shuffled
+from isotope_judge.ledger import PAIRS, GradedPair, current_lines, sheet_paths
 from isotope_judge.params import Judge
 from isotope_judge.pool import read_sheets, score_judged
 from isotope_judge.schemas import POOL
@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[4]
 WAIT_S = 60
 SCALE = {0: "no", 1: "a little", 2: "yes"}
 LABELS = app.scale(None)
-A, B, C = (Pair("t2m", "t1", d) for d in "abc")
+A, B, C = (GradedPair("t2m", "t1", d) for d in "abc")
 POOLED = {
     "t2m": {"t1": "abc", "t2": "ab"},
     "m2t": {"a": ["t1", "t2"]},
@@ -109,7 +109,7 @@ def client(folder) -> TestClient:
     return TestClient(app.pool_app(sit("ann"), SCALE), ADDRESS)
 
 
-def body(pair: Pair = A, **changes: object) -> dict[str, object]:
+def body(pair: GradedPair = A, **changes: object) -> dict[str, object]:
     """What the page sends."""
     defaults = {"grade": 2, "expected": None, "assessor": "ann", "collection": "toy"}
     return {**pair._asdict(), **defaults, **changes}
@@ -140,7 +140,7 @@ def test_pictures_are_small_and_those_not_kept_are_missing(client):
     with Image.open(io.BytesIO(client.get("/picture/a").content)) as picture:
         assert (picture.format, picture.size) == ("WEBP", (SIDE_PX, SIDE_PX // 2))
     assert client.get("/picture/c").status_code == 404
-    assert "a" not in Pictures([], {"a"})
+    assert "a" not in PooledPictures([], {"a"})
 
 
 def test_a_grade_that_is_posted_is_kept(client):
@@ -242,7 +242,7 @@ def test_a_broken_file_under_the_page_is_told(client):
     assert f"{path}:2" in answer.json()["error"]
 
 
-def judged_by(assessor: str, grades: dict[Pair, int]) -> PoolSession:
+def judged_by(assessor: str, grades: dict[GradedPair, int]) -> PoolSession:
     session = sit(assessor)
     for pair, grade in grades.items():
         session.give(pair, grade, expected=None)
@@ -253,7 +253,7 @@ def test_kappa_is_shown_once_assessors_share_pairs(folder):
     ann = judged_by("ann", {A: 2, B: 0, C: 1})
     assert ann.agreement() == {"others": [], "error": None}
     judged_by("bob", {A: 2, B: 1, C: 1})
-    judged_by("cal", {Pair("m2t", "a", "t1"): 1})
+    judged_by("cal", {GradedPair("m2t", "a", "t1"): 1})
     (row,) = ann.agreement()["others"]
     assert (row["other"], row["pairs"]) == ("bob", 3)
     assert row["kappa"] == pytest.approx(cohen_kappa_score([2, 0, 1], [2, 1, 1]))
@@ -394,7 +394,7 @@ def end(server: subprocess.Popen[str], how: signal.Signals) -> str:
     return server.communicate(timeout=WAIT_S)[0]
 
 
-def grades_of(assessor: str) -> dict[Pair, int | None]:
+def grades_of(assessor: str) -> dict[GradedPair, int | None]:
     path = Path(f"judgements/toy/{assessor}.jsonl")
     return (
         {line.item: line.grade for _, line in current_lines(path, PAIRS)} if path.exists() else {}
@@ -463,7 +463,7 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     check_scores(folder, grades_of("ann"))
 
 
-def check_scores(folder: Path, expected: dict[Pair, int | None]) -> None:
+def check_scores(folder: Path, expected: dict[GradedPair, int | None]) -> None:
     """What the browser has left is a sheet like any other, and its grades are graded qrels."""
     runs = [folder / f"toy/small/test/{task}/one.parquet" for task in POOLED]
     columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -481,7 +481,7 @@ def check_scores(folder: Path, expected: dict[Pair, int | None]) -> None:
     score_judged(**files, outputs=outputs, collection="toy", measures=["MAP"])
     graded = pl.read_parquet("out/graded.parquet").filter(pl.col("grades") > 0)
     graded_rows = graded.select("task", "query_id", "doc_id", "relevance").rows()
-    assert {Pair(*row[:3]): row[3] for row in graded_rows} == expected
+    assert {GradedPair(*row[:3]): row[3] for row in graded_rows} == expected
 
 
 def test_two_tabs_of_one_assessor_do_not_clobber_each_other(folder, hosted, chromium):

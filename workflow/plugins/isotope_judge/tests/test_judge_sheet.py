@@ -23,7 +23,7 @@ from isotope_judge.app import sheet_app
 from isotope_judge.ledger import Ledger, current_lines, sheet_paths
 from isotope_judge.pool import read_sheets
 from isotope_judge.session import SheetSession
-from isotope_judge.study import VERDICTS, Verdict
+from isotope_judge.study import VERDICTS, FailureVerdict
 
 ROOT = Path(__file__).parents[4]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
@@ -122,12 +122,14 @@ def test_mistakes_are_not_rated(folder):
 def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(folder):
     session = sit("ann", "failures")
     assert (
-        session.give("lot0", Verdict(("details", "action"), 3), expected=None)["progress"]["done"]
+        session.give("lot0", FailureVerdict(("details", "action"), 3), expected=None)["progress"][
+            "done"
+        ]
         == 1
     )
-    session.give("lot2", Verdict((), 10), expected=None)
-    session.give("lot1", Verdict(("size",), None), expected=None)
-    session.give("lot1", None, expected=Verdict(("size",), None))
+    session.give("lot2", FailureVerdict((), 10), expected=None)
+    session.give("lot1", FailureVerdict(("size",), None), expected=None)
+    session.give("lot1", None, expected=FailureVerdict(("size",), None))
     Path("judgements/toy/failures/bob.csv").write_text(
         "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
@@ -146,7 +148,7 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(folder):
 
 def test_sorted_mistakes_of_the_page_are_counted(folder):
     for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
-        sit("ann", "mistakes").give(lot, Verdict(classes, None), expected=None)
+        sit("ann", "mistakes").give(lot, FailureVerdict(classes, None), expected=None)
     sheets = [Path(p) for p in sheet_paths("toy", "mistakes")]
     sample = Path("results/tables/toy/mistakes.parquet")
     study.tabulate_mistakes(sheets, sample, KINDS, Path("sorted"))
@@ -162,7 +164,7 @@ def test_sorted_mistakes_of_the_page_are_counted(folder):
 
 def test_two_pages_do_not_overwrite_what_they_have_not_seen(folder):
     first_page, second_page = sit("ann", "failures"), sit("ann", "failures")
-    first, second = Verdict(("action",), 2), Verdict(("size",), None)
+    first, second = FailureVerdict(("action",), 2), FailureVerdict(("size",), None)
     assert first_page.give("lot0", first, expected=None)["grade"] == {
         "classes": ("action",),
         "rating": 2,
@@ -199,7 +201,7 @@ def served(folder) -> Iterator[str]:
     assert "1 of 3 failures judged by ann in judgements/toy/mistakes/ann.jsonl" in printed
 
 
-def saved(name: str) -> dict[str, Verdict | None]:
+def saved(name: str) -> dict[str, FailureVerdict | None]:
     path = Path(f"judgements/toy/{name}/ann.jsonl")
     return {line.item: line.grade for _, line in current_lines(path, VERDICTS)}
 
@@ -229,9 +231,9 @@ def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(
     page.reload()
     page.locator("#state", has_text="All failures are judged").wait_for()
     assert saved("failures") == {
-        "lot0": Verdict((), 3),
-        "lot1": Verdict(("object color",), 10),
-        "lot2": Verdict(("object class",), None),
+        "lot0": FailureVerdict((), 3),
+        "lot1": FailureVerdict(("object color",), 10),
+        "lot2": FailureVerdict(("object class",), None),
     }
     assert chromium.faults == []
     assert all(url.startswith(address) for url in chromium.requests)
@@ -244,7 +246,7 @@ def test_in_a_browser_a_mistake_has_a_kind_and_no_rating(served, chromium):
     assert page.locator("#query p").all_inner_texts() == ["A bee", "found: 0"]
     page.keyboard.press("4")
     page.locator("#counts", has_text="1 of 3 failures judged").wait_for()
-    assert saved("mistakes") == {"lot0": Verdict(("other",), None)}
+    assert saved("mistakes") == {"lot0": FailureVerdict(("other",), None)}
     assert chromium.faults == []
 
 

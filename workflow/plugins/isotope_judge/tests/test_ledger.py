@@ -17,22 +17,30 @@ from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams, CorruptFile, DiskFull
 from isotope_judge import ledger as module
-from isotope_judge.ledger import PAIRS, Ledger, Line, Pair, current_lines, grades_file, serialize
+from isotope_judge.ledger import (
+    PAIRS,
+    GradedPair,
+    Ledger,
+    Line,
+    current_lines,
+    grades_file,
+    serialize,
+)
 
 WAIT_S = 60
-A, B = (Pair("t2m", "t1", d) for d in "ab")
+A, B = (GradedPair("t2m", "t1", d) for d in "ab")
 
 
 @pytest.fixture
-def ledger(tmp_path) -> Ledger[Pair, int]:
+def ledger(tmp_path) -> Ledger[GradedPair, int]:
     return Ledger(tmp_path / "ann.jsonl", "ann", PAIRS)
 
 
-def reopened(ledger: Ledger[Pair, int]) -> Ledger[Pair, int]:
+def reopened(ledger: Ledger[GradedPair, int]) -> Ledger[GradedPair, int]:
     return Ledger(ledger.path, "ann", PAIRS)
 
 
-def line_of(pair: Pair, grade: int) -> bytes:
+def line_of(pair: GradedPair, grade: int) -> bytes:
     return serialize(Line(pair, grade, "ann"), PAIRS) + b"\n"
 
 
@@ -71,7 +79,7 @@ def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, step
     path = tmp_path_factory.mktemp("ledger") / "ann.jsonl"
     pages, expected = [Ledger(path, "ann", PAIRS), Ledger(path, "ann", PAIRS)], {}
     for doc, grade, page in steps:
-        pair = Pair("t2m", "t1", doc)
+        pair = GradedPair("t2m", "t1", doc)
         pages[page].refresh()
         pages[page].give(pair, grade, expected=pages[page].grades.get(pair))
         expected[pair] = grade
@@ -239,7 +247,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(ledger, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(module.sqlite3, "connect", small)
         with pytest.raises(DiskFull, match=r"ann\.sqlite"):
-            ledger.give(Pair("t2m", "t1", "x" * 20_000), 1, expected=None)
+            ledger.give(GradedPair("t2m", "t1", "x" * 20_000), 1, expected=None)
     assert ledger.path.read_bytes() == before
     assert ledger.give(B, 1, expected=None) == 1
     assert reopened(ledger).grades == {A: 2, B: 1}

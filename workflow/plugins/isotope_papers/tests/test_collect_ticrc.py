@@ -26,9 +26,9 @@ from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files
+from isotope.encode.shard import ShardFiles
 from isotope.models.open_clip import excerpt
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.params.crawl import Pictures
 from isotope.params.sections import ModelKind
 from isotope.schemas.crawl import LEDGER, URLS
@@ -49,7 +49,7 @@ FOLDERS = {"train": "train", "validation": "dev-0", "test": "test-A"}
 def build(files: dict[str, list[str]], names: list[str], folder: Path, broken: str = "") -> Path:
     """Collect the files as if all pictures but one had been decoded; return the tables' folder."""
     manifest = folder / "source/manifest.json"
-    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, folder / "scratch")
     urls = [f"https://x.org/{name}" for name in names]
     listed = [
         {"image_id": str(uuid.uuid3(uuid.NAMESPACE_URL, u)), "image_url": u, "shard": 0}
@@ -302,7 +302,7 @@ def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     train_dates(
         **relations, model=model_of({**spec, "fields": FIELDS}), weights=folder / "m.safetensors"
     )
-    out = {s: Files(folder / f"{s}.vectors", folder / f"{s}.ids") for s in ("texts", "images")}
+    out = {s: ShardFiles(folder / f"{s}.vectors", folder / f"{s}.ids") for s in ("texts", "images")}
     encoding = Encoding(ModelKind(), folder / "m.safetensors", 1)
     encode_dates.encode_dated_texts(relations["texts"], FIELDS, encoding, out["texts"])
     encode_dates.encode_dated_images(relations["images"], "date", encoding, out["images"])
@@ -425,7 +425,7 @@ def crawled(folder: Path, files: dict[str, list[str]]) -> Path:
     """Acquire, crawl and collect; return the tables' folder."""
     manifest = folder / "source/manifest.json"
     spec = Pictures(part="pictures", base="https://x.org/")
-    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, folder / "scratch")
     tables = {t: folder / f"{t}.parquet" for t in ("urls", "ledger", "pixels")}
     list_pictures(manifest, spec, 1, tables["urls"])
     out = {t: tables[t] for t in ("ledger", "pixels")}
@@ -608,7 +608,7 @@ def all_sets(shared, tmp_path_factory) -> Path:
     files |= {"pictures": [f"{root / n}/pictures/*.png" for n in names]}
     folder = tmp_path_factory.mktemp("whole")
     manifest = folder / "source/manifest.json"
-    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
+    acquire(DigestedSource.of_plain({"files": files}), manifest, folder / "scratch")
     spec = Pictures(part="pictures", base="https://x.org/")
     list_pictures(manifest, spec, 1, folder / "u.parquet")
     urls = pl.read_parquet(folder / "u.parquet")["image_url"]

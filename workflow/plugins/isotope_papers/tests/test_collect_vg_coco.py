@@ -18,7 +18,7 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.params.acquire import Wanted
+from isotope.params.acquire import DigestedSource
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope_papers.resources import SQL
 
@@ -116,7 +116,7 @@ def collected(
         (upstream / part).mkdir(parents=True, exist_ok=True)
         (upstream / part / name).write_bytes(other.get(part, data))
     spec = {"files": {p: [str(upstream / p / n)] for p, (n, _) in parts.items()}}
-    acquire(Wanted.of_plain(spec), folder / "acquired/manifest.json", folder / "scratch")
+    acquire(DigestedSource.of_plain(spec), folder / "acquired/manifest.json", folder / "scratch")
     urls = [{"image_id": "", "image_url": BASE + name} for name in taken or []]
     ledger = [{"image_url": url["image_url"], "status": "success"} for url in urls]
     store.write_rows(urls, folder / "urls.parquet", URLS)

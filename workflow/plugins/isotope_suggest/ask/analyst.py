@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isotope.bm25.words import Counted
+from isotope.bm25.words import TermCounts
 from isotope.core import lucene
 from isotope.core.errors import ToolFailed
 from isotope.core.resources import PACKAGE
@@ -42,7 +42,7 @@ class Analyst:
         """Start Java and load its classes."""
         self.counts("isotope")
 
-    def counts(self, text: str) -> Counted:
+    def counts(self, text: str) -> TermCounts:
         """Return the terms of one text, of which each is there once, and how often it is in it.
 
         Raises:
@@ -104,8 +104,8 @@ class Analyst:
             self._folder.cleanup()
 
 
-def _read(folder: Path) -> Counted:
+def _read(folder: Path) -> TermCounts:
     """Read what the program wrote of one text."""
     terms = (folder / "terms").read_bytes().decode().split("\n")[:-1]
     numbers = np.fromfile(folder / "numbers", np.int32)
-    return Counted(pl.Series("term", terms, pl.String), numbers, np.array([2], np.int64))
+    return TermCounts(pl.Series("term", terms, pl.String), numbers, np.array([2], np.int64))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from isotope.core import store
 from isotope.core.crc import seal
 from isotope.core.errors import IsotopeError
-from isotope.core.exact import Rows, Shards, Vectors, decoded, keys_of, largest
+from isotope.core.exact import Rows, Vectors, VectorShards, decoded, keys_of, largest
 from isotope.core.progress import Progress, log
 from isotope.core.vectors import created, load_vectors, opened, read_sealed
 
@@ -59,7 +59,7 @@ class Codes:
     a vector is off by, as a length, `length` the most that one is long, and `widest` that of codes.
     """
 
-    shards: Shards
+    shards: VectorShards
     codes: NDArray[np.int8]
     means: Vectors
     steps: Vectors
@@ -79,7 +79,7 @@ class Codes:
             DiskFull: no room for them.
         """
         load_vectors(shards, ids, checked=False)
-        vectors = Shards(shards)
+        vectors = VectorShards(shards)
         if int(vectors.starts[-1]) * vectors.dim <= _SMALL_BYTES:
             return cls(vectors, *_quantise(vectors, None))
         folder = cache / _fingerprint(shards)
@@ -96,7 +96,7 @@ class Codes:
         return cls._read(vectors, folder)
 
     @classmethod
-    def _read(cls, vectors: Shards, folder: Path) -> "Codes":
+    def _read(cls, vectors: VectorShards, folder: Path) -> "Codes":
         """Map what was written, all of it compared with its CRC-32."""
         codes, sums = opened(folder / _FILES[0])
         sums.demand_all()
@@ -178,14 +178,14 @@ def _fingerprint(shards: Sequence[Path]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _blocks(vectors: Shards) -> Iterator[tuple[slice, Vectors]]:
+def _blocks(vectors: VectorShards) -> Iterator[tuple[slice, Vectors]]:
     total = int(vectors.starts[-1])
     for start in range(0, total, _ROWS):
         rows = np.arange(start, min(start + _ROWS, total))
         yield slice(start, start + len(rows)), vectors.take(rows)
 
 
-def _write(vectors: Shards, target: Path) -> None:
+def _write(vectors: VectorShards, target: Path) -> None:
     with store.folder_aside(target) as folder:
         shape = (int(vectors.starts[-1]), vectors.dim)
         codes = np.lib.format.open_memmap(folder / _FILES[0], "w+", np.int8, shape)
@@ -205,7 +205,7 @@ def _crc(described: Mapping[str, float]) -> int:
 
 
 def _quantise(
-    vectors: Shards, codes: NDArray[np.int8] | None
+    vectors: VectorShards, codes: NDArray[np.int8] | None
 ) -> tuple[NDArray[np.int8], Vectors, Vectors, float, float, float]:
     """Fill codes; return what `Codes` has of them."""
     total, dim = int(vectors.starts[-1]), vectors.dim
@@ -224,7 +224,7 @@ def _quantise(
     return codes, means, steps, error + dim * _ROUNDING * length, length, widest
 
 
-def _scales(vectors: Shards, progress: Progress) -> tuple[Vectors, Vectors]:
+def _scales(vectors: VectorShards, progress: Progress) -> tuple[Vectors, Vectors]:
     """Return the mean of each component, and the step that its codes count."""
     low, high = np.full(vectors.dim, np.inf), np.full(vectors.dim, -np.inf)
     sums = np.zeros(vectors.dim)

@@ -26,7 +26,7 @@ from isotope.models.encoders import Encoder, ShortTextEncoder
 from isotope.params.sections import ModelKind
 from isotope_suggest.ask.codes import Codes
 from isotope_suggest.ask.ids import ABSENT, Ids
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 
 # Texts that are encoded and searched together, and vectors of texts that are remembered.
 _TOGETHER, _REMEMBERED = 8, 512
@@ -91,10 +91,10 @@ class _Queue(queue.SimpleQueue["_Waiting | None"]):
         return [waiting for waiting in batch if waiting is not None]
 
 
-class Dense:
+class DenseVectors:
     """The vectors of a collection, and the model that makes more of them, in threads."""
 
-    def __init__(self, sources: Sources, cache: Path, threads: int) -> None:
+    def __init__(self, sources: AskedCollection, cache: Path, threads: int) -> None:
         """Map what is there; `start` loads the model.
 
         Raises:

@@ -15,13 +15,13 @@ from isotope.core.fields import parts_of
 from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.root import Params
-from isotope_judge.display import Pictures
+from isotope_judge.display import PooledPictures
 from isotope_suggest.ask.answers import NO_CHANCE, Answer, Answers, SectionAnswer
 from isotope_suggest.ask.lookup import PictureTable, TextTable
 from isotope_suggest.ask.open_sections import OpenSections
 from isotope_suggest.ask.ranking import SYSTEMS, LiveRanker
 from isotope_suggest.ask.retrieve import Candidates, Retriever, fused
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.ask.uploads import Uploads
 from isotope_suggest.credit import credit_line, states_free
 from isotope_suggest.reasons import reasons, shared_words
@@ -39,7 +39,7 @@ _THUMBNAILS = 512
 class Engine:
     """What answers for a collection; methods may be called by several threads at once."""
 
-    def __init__(self, sources: Sources, system: str, *, patient: bool) -> None:
+    def __init__(self, sources: AskedCollection, system: str, *, patient: bool) -> None:
         """Map what the collection has, and begin to load what takes longer.
 
         Raises:
@@ -88,7 +88,7 @@ class Engine:
             CorruptFile, TruncatedFile: an index, vectors or a calibration that can't be read.
             DiskFull: no room for what is put together once.
         """
-        sources = Sources.locate(collection, params, root)
+        sources = AskedCollection.locate(collection, params, root)
         # Indexes, vectors and codes have sums of their own.
         digests.Job().demand(path for path in sources.tables if path.exists())
         return cls(sources, system or SUGGEST, patient=patient)
@@ -196,7 +196,7 @@ class Engine:
 
     def _thumbnail(self, image_id: str) -> bytes:
         self.picture(image_id)
-        shards = Pictures(self._sources.pixels, {image_id})
+        shards = PooledPictures(self._sources.pixels, {image_id})
         if image_id not in shards:
             raise UnknownId(f"image {image_id}", "it was not crawled", "look at the crawl's ledger")
         return shards.webp(image_id)

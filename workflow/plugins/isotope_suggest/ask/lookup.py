@@ -18,10 +18,10 @@ from isotope.core.progress import Progress, log
 from isotope.core.stopwords import stop_words
 from isotope.report.site import excerpt
 from isotope_suggest.ask.ids import ABSENT, Ids
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.captions import without_language
 from isotope_suggest.filters import shown
-from isotope_suggest.reasons import Words, stem_of, words
+from isotope_suggest.reasons import CaptionWords, stem_of, words
 from isotope_suggest.resources import SQL
 from isotope_suggest.schemas import PICTURE_KINDS
 
@@ -50,10 +50,10 @@ class PictureTable:
     ) -> None:
         """Take rows by image_id, columns `stem` and `pictures` by stem, and stop words."""
         self.frame, self.ids = rows, Ids(rows["image_id"])
-        self.words = Words(len(rows), _Counts(counts), stops)
+        self.words = CaptionWords(len(rows), _Counts(counts), stops)
 
     @classmethod
-    def load(cls, sources: Sources, cache: Path) -> "PictureTable":
+    def load(cls, sources: AskedCollection, cache: Path) -> "PictureTable":
         """Put the table together, or map what was written of the same files before.
 
         Raises:
@@ -122,7 +122,7 @@ class _Counts(Mapping[str, int]):
 def count_words(captions: pl.Series) -> pl.DataFrame:
     """Return how many of some lists of captions have each stem: `stem` and `pictures`, by stem.
 
-    So many are `Words.from_captions(captions).counts`; each distinct word is cut and stemmed once.
+    They are `CaptionWords.from_captions(captions).counts`; a word is cut and stemmed once.
     """
     rows = pl.DataFrame({"captions": captions}).with_row_index("row")
     progress = Progress("captions counted", len(rows))
@@ -159,7 +159,7 @@ def _state(files: Iterable[Path]) -> str:
     return f"pictures-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _joined(sources: Sources, described: Path) -> pl.DataFrame:
+def _joined(sources: AskedCollection, described: Path) -> pl.DataFrame:
     language = {"language": sources.captions}
     images = sql.query(_SHOWN_IMAGES, {"images": sources.images}, language)
     descriptions = pl.read_parquet(described, glob=False) if described.is_file() else _EMPTY
@@ -178,7 +178,7 @@ def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     )
 
 
-def _titles(sources: Sources, pictures: pl.DataFrame) -> pl.DataFrame:
+def _titles(sources: AskedCollection, pictures: pl.DataFrame) -> pl.DataFrame:
     """Return image_id and titles: the pages that show a picture, or that are judged to."""
     texts = pl.read_parquet(sources.texts, columns=list(_TITLES), glob=False)
     qrels = pl.read_parquet(sources.qrels, columns=["text_id", "image_id"], glob=False)

@@ -7,7 +7,7 @@ import polars as pl
 from isotope.core.errors import MissingFile, UnknownId
 from isotope_suggest.ask.answers import Answers, SectionAnswer
 from isotope_suggest.ask.lookup import TextTable
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.schemas import FEED
 
 _OPEN = "open"
@@ -18,7 +18,7 @@ _ANSWERED = ("text_id", "image_id", *_CHANCE)
 class OpenSections:
     """What the phase suggest says of a collection's sections; little where it was not run."""
 
-    def __init__(self, sources: Sources, texts: TextTable) -> None:
+    def __init__(self, sources: AskedCollection, texts: TextTable) -> None:
         """Take where its tables lie; they are read when they are needed."""
         self._sources, self._texts = sources, texts
 

@@ -12,7 +12,7 @@ from isotope.core.errors import CorruptFile
 from isotope_suggest import score
 from isotope_suggest.ask.lookup import PictureTable
 from isotope_suggest.ask.retrieve import BM25, DENSE, fused
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.baseline import wikimedia
 from isotope_suggest.filters import Filters, shown
 from isotope_suggest.likeness import Likeness
@@ -48,7 +48,7 @@ class Ranking:
 class LiveRanker:
     """The filters, the weights and the curves of a collection, as the phase suggest left them."""
 
-    def __init__(self, sources: Sources, pictures: PictureTable, system: str) -> None:
+    def __init__(self, sources: AskedCollection, pictures: PictureTable, system: str) -> None:
         """Read what is there; `system` is one of SYSTEMS.
 
         Raises:
@@ -62,7 +62,7 @@ class LiveRanker:
         if (sources.results / "pictures.parquet").is_file():
             self._read(sources)
 
-    def _read(self, sources: Sources) -> None:
+    def _read(self, sources: AskedCollection) -> None:
         """Make the filters of free texts; those of sections, which take longer, in a thread."""
         described = self._pictures.frame.select(PICTURE_KINDS.names)
         folder = sources.results / "sections.parquet"
@@ -135,7 +135,7 @@ class LiveRanker:
         return ranked.with_columns(pl.col(self.system).alias("score"), KIND, null)
 
 
-def _calibration(sources: Sources) -> Mapping[str, Any] | None:
+def _calibration(sources: AskedCollection) -> Mapping[str, Any] | None:
     """Return what the phase suggest has learned, None where it was not run."""
     path = sources.results / "calibration.json"
     if not path.is_file():

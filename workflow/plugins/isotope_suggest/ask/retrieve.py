@@ -17,9 +17,9 @@ from isotope.core.exact import Vectors
 from isotope.core.prepare import NONE, joined
 from isotope.core.runs import empty, ranked
 from isotope_suggest.ask.analyst import Analyst
-from isotope_suggest.ask.dense import Dense, Near, Side
+from isotope_suggest.ask.dense import DenseVectors, Near, Side
 from isotope_suggest.ask.language import caption_scripts, mismatch
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.candidates import union_of
 from isotope_suggest.reasons import language_name
 from isotope_suggest.relations import SOURCE_DEPTH
@@ -35,7 +35,7 @@ class Candidates:
     notes: list[str] = field(default_factory=list[str])
 
 
-class Words:
+class WordIndex:
     """An index of the words of one side, and the Java that reads texts as it was made."""
 
     def __init__(self, index: Index, k1: float, b: float, prepare: str = NONE) -> None:
@@ -45,7 +45,7 @@ class Words:
         self.analyst = Analyst(index.analyzer)
 
     @classmethod
-    def load(cls, sources: Sources, side: str) -> "Words | None":
+    def load(cls, sources: AskedCollection, side: str) -> "WordIndex | None":
         """Open the index of a side; None where there is none of ours.
 
         Raises:
@@ -85,7 +85,7 @@ class Words:
 class Retriever:
     """What finds candidates for a text, in memory; `start` loads what takes time in threads."""
 
-    def __init__(self, sources: Sources, cache: Path, threads: int) -> None:
+    def __init__(self, sources: AskedCollection, cache: Path, threads: int) -> None:
         """Map indexes and vectors.
 
         Raises:
@@ -94,9 +94,9 @@ class Retriever:
         """
         self._sources = sources
         self._depth = SOURCE_DEPTH
-        self.words = Words.load(sources, "images")
+        self.words = WordIndex.load(sources, "images")
         has_vectors = sources.vectors("images") and sources.vector_ids("images")
-        self.dense = Dense(sources, cache, threads) if has_vectors else None
+        self.dense = DenseVectors(sources, cache, threads) if has_vectors else None
         if not self.words and not self.dense:
             problem = "neither an index of BM25 nor vectors of its images"
             remedy = "run `snakemake --cores all search`"
@@ -195,9 +195,9 @@ class Retriever:
     # Sections for a picture.
 
     @cached_property
-    def texts_in_words(self) -> Words | None:
+    def texts_in_words(self) -> WordIndex | None:
         """The index of the words of the texts, opened when it is needed."""
-        return Words.load(self._sources, "texts")
+        return WordIndex.load(self._sources, "texts")
 
     def sections_of_picture(self, vector: Vectors | None, captions: Sequence[str]) -> pl.DataFrame:
         """Return text_id, with `bm25`, `dense` and their ranks, of sections near a picture.

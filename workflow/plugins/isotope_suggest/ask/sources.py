@@ -10,7 +10,7 @@ from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, SystemKind
-from isotope.plan.collections import Collection
+from isotope.plan.collections import PlannedCollection
 from isotope.plan.models import Model
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
@@ -19,11 +19,11 @@ from isotope_judge.ledger import FOLDER, sheet_paths
 from isotope_suggest.origins import Origins
 from isotope_suggest.params import Suggest
 from isotope_suggest.plan import FOLDER as RESULTS
-from isotope_suggest.plan import SHEET, Suggestions
+from isotope_suggest.plan import SHEET, SuggestExtension
 
 
 @dataclass(frozen=True)
-class Sources:
+class AskedCollection:
     """A collection, the resolved params, and the folder in which both were made."""
 
     collection: str
@@ -31,7 +31,7 @@ class Sources:
     root: Path
 
     @classmethod
-    def locate(cls, collection: str, params: Params, root: Path = Path()) -> "Sources":
+    def locate(cls, collection: str, params: Params, root: Path = Path()) -> "AskedCollection":
         """Find a collection.
 
         Raises:
@@ -176,15 +176,15 @@ class Sources:
         return files if all(file.is_file() for file in files) else []
 
     @cached_property
-    def _suggestions(self) -> Suggestions:
-        return Suggestions(self._plan)
+    def _suggestions(self) -> SuggestExtension:
+        return SuggestExtension(self._plan)
 
     @cached_property
     def _plan(self) -> Plan:
         return Plan(self.params, {})
 
     @property
-    def _about(self) -> Collection:
+    def _about(self) -> PlannedCollection:
         return self._plan.collections[self.collection]
 
     @property

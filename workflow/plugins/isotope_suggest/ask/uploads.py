@@ -3,7 +3,7 @@
 from typing import Any
 
 from isotope.core.errors import BadQuery
-from isotope.intake.pictures import Pictures
+from isotope.intake.pictures import PictureDecoders
 
 MOST_BYTES = 20 * 2**20
 # As the crawl's defaults, but for the time: somebody waits.
@@ -27,7 +27,7 @@ class Uploads:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._pictures = Pictures(_LIMITS)
+        self._pictures = PictureDecoders(_LIMITS)
 
     def webp(self, data: bytes) -> bytes:
         """Return a file's picture as WebP that our own decoder wrote.

@@ -103,7 +103,7 @@ EXHIBITS: Mapping[str, tuple[str, str]] = {
 _UNCERTIFIED = frozenset({"hits", "thresholds", "filters", "ought"})
 
 
-class Exhibits(NamedTuple):
+class MeasureExhibits(NamedTuple):
     """Tables by name, what figures are drawn from, and sentences that stand above all."""
 
     tables: dict[str, pl.DataFrame]
@@ -199,7 +199,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
     people: tuple[pl.DataFrame, pl.DataFrame],
     seed: int,
     most: int,
-) -> Exhibits:
+) -> MeasureExhibits:
     """Return what is measured; `suggested` are FEED, TAKEN_UP, `people` verdicts and sheet."""
     feed, followed = suggested
     judged = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
@@ -231,7 +231,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
         _notes(calibration, judged, followed),
         calibration["threshold"] is not None,
     )
-    return Exhibits(tables, curves, waiting, unit, last, summary, notes, is_certified)
+    return MeasureExhibits(tables, curves, waiting, unit, last, summary, notes, is_certified)
 
 
 def _thresholds(calibration: Mapping[str, Any]) -> pl.DataFrame:
@@ -275,7 +275,7 @@ def _notes(
 
 
 def _write(
-    page_exhibits: Exhibits,
+    page_exhibits: MeasureExhibits,
     calibration: Mapping[str, Any],
     tables_folder: Path,
     figures_folder: Path,
@@ -292,7 +292,9 @@ def _write(
         drawings.draw_waiting(page_exhibits.waiting, page_exhibits.unit, page_exhibits.last, out)
 
 
-def _displays(page_exhibits: Exhibits, tables_folder: Path, figures_folder: Path) -> list[Display]:
+def _displays(
+    page_exhibits: MeasureExhibits, tables_folder: Path, figures_folder: Path
+) -> list[Display]:
     displays: list[Display] = []
     for name, (title, caption) in EXHIBITS.items():
         if not page_exhibits.is_certified and name not in _UNCERTIFIED:

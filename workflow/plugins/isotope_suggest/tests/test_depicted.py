@@ -9,7 +9,7 @@ import pytest
 from workflow.plugins.isotope_suggest.tests.aligned_pages import Entity, Pages, Section, depicted
 from workflow.plugins.isotope_suggest.tests.test_candidates import ASKED, candidates_of
 
-from isotope_suggest.reasons import Words, reasons
+from isotope_suggest.reasons import CaptionWords, reasons
 from isotope_suggest.wikidata import said_of, with_names
 
 # Other pages show the pictures: what no page shows is in no collection.
@@ -101,7 +101,7 @@ class TestCandidates:
             ("1-2", "x", ["Q1: A"]),
         ]
         (row,) = rows.filter(text_id="1-0", image_id="x").rows(named=True)
-        assert "the picture of *A* (Q1) in Wikidata" in reasons(row, "", [], Words(0, {}))
+        assert "the picture of *A* (Q1) in Wikidata" in reasons(row, "", [], CaptionWords(0, {}))
 
     def test_names_are_looked_for_in_files_and_captions(self, tmp_path):
         items = {"A": Entity("Q1", ["X"], ["Picture of X", "Y"])}

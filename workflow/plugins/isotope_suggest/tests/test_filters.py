@@ -23,7 +23,7 @@ from isotope_suggest.filters import (
     series_of,
     shown,
 )
-from isotope_suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
+from isotope_suggest.likeness import CAMERAS, Likeness, PlacePairs, Places, alike_names
 from isotope_suggest.origins import Origins
 from isotope_suggest.params import Filtering
 from isotope_suggest.schemas import FILTERED, PICTURE_KINDS
@@ -252,7 +252,7 @@ def test_hash_and_vectors_must_agree_where_both_are_known(tmp_path):
     pictures = table(*(picture(i, hash=h) for i, h in hashes.items()))
     vectors = {"a": [1, 0], "same": [2, 0.1], "hash alone": [0, 1], "cosine alone": [1, 0]}
     likeness = with_vectors(tmp_path, pictures, vectors | {"no hash": [1, 0.01]})
-    ids, rows = pl.Series([*hashes]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
+    ids, rows = pl.Series([*hashes]), PlacePairs(np.zeros(4, np.int64), np.arange(1, 5))
     both = likeness.near_duplicates(ids, rows, 6, 0.98)
     assert [ids[i] for i in both["other"]] == ["same", "no hash"]
     assert both["bits"].to_list() == [1, None]
@@ -275,7 +275,7 @@ FAR = {"a": 0, "b": 2**18 - 1, "c": 0b1111 << 30, "d": 1, "e": 2**20 - 1}
 def test_covers_of_one_record_are_near_duplicates_though_hash_and_vectors_are_apart(tmp_path):
     pictures = table(*(picture(i, file=f, hash=FAR[i]) for i, f in COVERS.items()))
     likeness = with_vectors(tmp_path, pictures, {i: [n, 1] for n, i in enumerate(COVERS)})
-    ids, rows = pl.Series([*COVERS]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
+    ids, rows = pl.Series([*COVERS]), PlacePairs(np.zeros(4, np.int64), np.arange(1, 5))
     duplicates = likeness.near_duplicates(ids, rows, 6, 0.98)
     # d is near by its hash, and its vector and name are another's; e has the name and another look.
     assert duplicates.select("other", "bits", "cosine", "named").rows() == [

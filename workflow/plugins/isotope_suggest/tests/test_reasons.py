@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope_suggest.reasons import Words, language_name, reasons, shared_words, stem_of, words
+from isotope_suggest.reasons import (
+    CaptionWords,
+    language_name,
+    reasons,
+    shared_words,
+    stem_of,
+    words,
+)
 
 CAPTIONS = [
     ["Eddystone: a red lighthouse on rocks"],
@@ -14,7 +21,7 @@ CAPTIONS = [
     ["Two boats at a pier"],
     *([f"Plate {n} of a book"] for n in range(997)),
 ]
-WORDS = Words.from_captions(CAPTIONS)
+WORDS = CaptionWords.from_captions(CAPTIONS)
 TEXT = "The Lighthouses of the coast were painted red; a lighthouse stood at every pier."
 
 
@@ -34,7 +41,10 @@ def test_a_weight_is_lucenes_inverse_document_frequency():
 
 def test_at_most_four_words_are_a_reason():
     caption = ["one two three four five six"]
-    assert len(shared_words(caption[0], caption, Words.from_captions([*CAPTIONS, caption]))) == 4
+    assert (
+        len(shared_words(caption[0], caption, CaptionWords.from_captions([*CAPTIONS, caption])))
+        == 4
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +61,7 @@ def test_stems_are_without_case_possessive_and_plural(word: str, stem: str):
 
 def test_scripts_without_spaces_are_cut_into_pairs():
     assert list(words("赤い灯台 lamp")) == ["赤い", "い灯", "灯台", "lamp"]
-    counted_words = Words.from_captions([["白い灯台"], *CAPTIONS])
+    counted_words = CaptionWords.from_captions([["白い灯台"], *CAPTIONS])
     assert shared_words("海の灯台", ["白い灯台"], counted_words) == ["灯台"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from isotope.core.stopwords import stop_words
 from isotope_suggest.captions import without_language
 from isotope_suggest.credit import credit_line, readable, states_free
-from isotope_suggest.reasons import Words, shared_words
+from isotope_suggest.reasons import CaptionWords, shared_words
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from isotope_suggest.reasons import Words, shared_words
     ],
 )
 def test_reasons_name_no_stop_words(language: str, text: str, caption: str):
-    words = Words.from_captions([[caption]], stop_words((language,)))
+    words = CaptionWords.from_captions([[caption]], stop_words((language,)))
     named = shared_words(text, [caption], words)
     assert named
     assert not {word.casefold() for word in named} & stop_words((language,))

@@ -13,7 +13,7 @@ from isotope.core import errors
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.search.systems import search_fused
 from isotope_verify.fusions import check_fusions
-from isotope_verify.outcome import Check, Sample
+from isotope_verify.outcome import Check, ItemSample
 from isotope_verify.subject import Built
 
 pytest.importorskip("ranx")
@@ -64,7 +64,7 @@ def lay(root: Path, fusions: dict[str, dict[str, Any]], depth: int = 8) -> Built
 
 
 def checked(built: Built, share: float = 1.0) -> Check:
-    [check] = check_fusions(built, Sample(share, "seed"))
+    [check] = check_fusions(built, ItemSample(share, "seed"))
     return check
 
 

@@ -14,7 +14,7 @@ from isotope.schemas.score import SCORES
 from isotope.score.score import compare
 from isotope.search.kinds.bm25 import Bm25
 from isotope_verify import measures, rankings, tables
-from isotope_verify.outcome import Check, Sample, failed
+from isotope_verify.outcome import Check, ItemSample, failed
 from isotope_verify.params import Verify
 from isotope_verify.tables import Numbers
 from isotope_verify.verify import CHECKS
@@ -25,7 +25,7 @@ SHARES = st.floats(0.001, 1.0)
 
 @given(ITEMS, SHARES, st.text())
 def test_a_sample_has_its_share_of_the_items_rounded_up_and_one_at_least(items, share, seed):
-    chosen = Sample(share, seed).choose(items, "run")
+    chosen = ItemSample(share, seed).choose(items, "run")
     assert set(chosen) <= set(items)
     assert len(chosen) == max(1, math.ceil(share * len(items)))
     assert chosen == sorted(chosen)
@@ -33,19 +33,19 @@ def test_a_sample_has_its_share_of_the_items_rounded_up_and_one_at_least(items, 
 
 @given(ITEMS, st.tuples(SHARES, SHARES), st.text())
 def test_a_larger_sample_holds_a_smaller_one(items, shares, seed):
-    small, large = (set(Sample(s, seed).choose(items, "run")) for s in sorted(shares))
+    small, large = (set(ItemSample(s, seed).choose(items, "run")) for s in sorted(shares))
     assert small <= large
 
 
 @given(ITEMS, SHARES)
 def test_the_order_in_which_items_come_does_not_matter(items, share):
-    sample = Sample(share, "seed")
+    sample = ItemSample(share, "seed")
     assert sample.choose(items, "run") == sample.choose([*reversed(items)], "run")
 
 
 def test_another_content_or_another_run_draws_another_sample():
     items = [f"q{n}" for n in range(200)]
-    draws = [Sample(0.1, seed).choose(items, key) for seed in "ab" for key in "cd"]
+    draws = [ItemSample(0.1, seed).choose(items, key) for seed in "ab" for key in "cd"]
     assert len({tuple(draw) for draw in draws}) == len(draws)
 
 
@@ -115,7 +115,7 @@ def test_trec_eval_is_asked_for_what_the_measure_means(name, value):
     keys = {"query": "q", "query_id": "q"}
     docs = pl.DataFrame({"doc_id": ["a", "b", "c"], "rank": [1, 2, 3], **keys})
     judged = {"doc_id": ["a", "b", "d"], "relevance": [0, 3, 1], **keys}
-    hits = measures.Hits(docs, pl.DataFrame(judged))
+    hits = measures.JudgedHits(docs, pl.DataFrame(judged))
     assert dict(measures.trec_eval(hits, [name])) == {name: {"q": pytest.approx(value)}}
 
 

@@ -42,11 +42,11 @@ def load(model: "Transformers", *, weights: Path | None, device: str) -> "Encode
         CorruptFile: weights that do not load, or that leave a part of the model at random.
         FetchFailed: a folder without the files it needs, or a hub that is out of reach.
     """
-    from isotope.models.families.checkpoint import Checkpoint, Settings  # noqa: PLC0415 (torch)
+    from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings  # noqa: PLC0415 (torch)
 
-    checkpoint = Checkpoint(model.name, model.revision)
+    checkpoint = CheckpointFiles(model.name, model.revision)
     family = import_module(f"{__name__}.{module_of(checkpoint.name, checkpoint.config)}")
-    return family.load(checkpoint, Settings.from_entry(model), device)
+    return family.load(checkpoint, CheckpointSettings.from_entry(model), device)
 
 
 def module_of(name: str, config: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ _WEIGHTS = "model.safetensors"
 _POOLING_PREFIX = "pooling_mode_"
 
 
-class Settings(NamedTuple):
+class CheckpointSettings(NamedTuple):
     """What an entry of kind `transformers` says beside the name of its checkpoint."""
 
     dim: int | None = None
@@ -34,13 +34,13 @@ class Settings(NamedTuple):
     instruction: Mapping[str, str] = {}
 
     @classmethod
-    def from_entry(cls, model: Transformers) -> "Settings":
+    def from_entry(cls, model: Transformers) -> "CheckpointSettings":
         """Return the settings of an entry."""
         instruction = model.instruction.spec() if model.instruction else {}
         return cls(model.dim, model.context, model.pixels, model.resize, instruction)
 
 
-class Checkpoint:
+class CheckpointFiles:
     """The files of a checkpoint, in a folder or at a revision of a hub."""
 
     def __init__(self, name: str, revision: str | None = None) -> None:
@@ -183,13 +183,13 @@ class Checkpoint:
             log.warning("%s lists no cuts that it was trained for; cut to %d", self.name, dim)
         return dim
 
-    def only(self, settings: Settings, *keys: str) -> Settings:
+    def only(self, settings: CheckpointSettings, *keys: str) -> CheckpointSettings:
         """Return settings that use no other keys than these; a key may be `instruction.images`.
 
         Raises:
             BadParams: a key that the family can't use.
         """
-        plain = [key for key in Settings._fields if key != "instruction"]
+        plain = [key for key in CheckpointSettings._fields if key != "instruction"]
         keys_set = [key for key in plain if getattr(settings, key) is not None]
         keys_set += [f"instruction.{side}" for side in settings.instruction]
         for key in keys_set:

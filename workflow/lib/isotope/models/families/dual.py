@@ -11,12 +11,12 @@ import transformers
 from PIL import Image
 from torch import Tensor
 
-from isotope.models.families.checkpoint import Checkpoint, Settings
+from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings
 from isotope.models.families.encoder import FamilyEncoder, FloatArray, picture_side
 from isotope.models.transformers import fetching, lengths, tokenized
 
 
-def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "DualEncoder":
+def load(checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str) -> "DualEncoder":
     """Load the encoder of a checkpoint.
 
     Raises:
@@ -61,7 +61,9 @@ _FAMILIES = {
 class DualEncoder(FamilyEncoder):
     """A model of transformers in evaluation mode, with its own tokenizer and picture size."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str) -> None:
+    def __init__(
+        self, checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+    ) -> None:
         """Load both towers.
 
         Raises:

@@ -17,7 +17,7 @@ from PIL import Image
 from timm.models.eva import Eva, checkpoint_filter_fn
 
 from isotope.core.errors import UnknownModel
-from isotope.models.families.checkpoint import Checkpoint, Settings
+from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings
 from isotope.models.families.encoder import FamilyEncoder, FloatArray, mean_tokens
 from isotope.models.transformers import lengths, tokenized
 
@@ -43,7 +43,9 @@ _NO_PLACES = 2
 _NORM_EPS = 1e-6
 
 
-def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "JinaClipEncoder":
+def load(
+    checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+) -> "JinaClipEncoder":
     """Load the encoder of a checkpoint.
 
     Raises:
@@ -55,7 +57,9 @@ def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "JinaClipEn
 class JinaClipEncoder(FamilyEncoder):
     """Both towers, from the checkpoint's own names of weights."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str) -> None:
+    def __init__(
+        self, checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+    ) -> None:
         """Load both towers; `instruction.texts` is a prefix, or the name of a task.
 
         Raises:
@@ -114,7 +118,7 @@ def _text_settings(text: Mapping[str, Any]) -> Mapping[str, Any]:
     return text.get("hf_model_config_kwargs") or {}
 
 
-def _demand_towers(checkpoint: Checkpoint, config: Mapping[str, Any]) -> None:
+def _demand_towers(checkpoint: CheckpointFiles, config: Mapping[str, Any]) -> None:
     """Check that towers and projections are those of jina-clip-v2.
 
     Raises:
@@ -139,7 +143,7 @@ def _demand_towers(checkpoint: Checkpoint, config: Mapping[str, Any]) -> None:
             raise UnknownModel(checkpoint.where, problem, "use a checkpoint built as jina-clip-v2")
 
 
-def _adapter(checkpoint: Checkpoint, text: Mapping[str, Any]) -> tuple[int, float] | None:
+def _adapter(checkpoint: CheckpointFiles, text: Mapping[str, Any]) -> tuple[int, float] | None:
     """Return the number and the scale of the adapter that every text goes through; None for none.
 
     Raises:
@@ -199,7 +203,7 @@ def _as_transformers(name: str, tensor: torch.Tensor) -> dict[str, torch.Tensor]
 
 
 def _text_tower(
-    checkpoint: Checkpoint, text_config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
+    checkpoint: CheckpointFiles, text_config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
 ) -> Any:  # noqa: ANN401
     sizes = {key: text_config[key] for key in _SIZES if key in text_config}
     if "rotary_emb_base" in text_config:
@@ -213,7 +217,7 @@ def _text_tower(
 
 
 def _vision_tower(
-    checkpoint: Checkpoint, vision: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
+    checkpoint: CheckpointFiles, vision: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
 ) -> Any:  # noqa: ANN401
     side = int(vision["pt_hw_seq_len"])
     model = Eva(
@@ -246,7 +250,7 @@ def _vision_tower(
     return _filled(checkpoint, model, checkpoint_filter_fn(vision_weights, model))
 
 
-def _filled(checkpoint: Checkpoint, model: Any, weights: Mapping[str, torch.Tensor]) -> Any:  # noqa: ANN401
+def _filled(checkpoint: CheckpointFiles, model: Any, weights: Mapping[str, torch.Tensor]) -> Any:  # noqa: ANN401
     """Return a model with these weights, in evaluation mode.
 
     Raises:

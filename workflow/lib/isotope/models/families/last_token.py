@@ -11,7 +11,7 @@ import transformers
 from PIL import Image
 
 from isotope.core.errors import BadParams
-from isotope.models.families.checkpoint import Checkpoint, Settings
+from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings
 from isotope.models.families.encoder import (
     FamilyEncoder,
     FloatArray,
@@ -26,7 +26,9 @@ from isotope.models.transformers import padded
 _USUAL_CONTEXT = 8_192
 
 
-def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "LastTokenEncoder":
+def load(
+    checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+) -> "LastTokenEncoder":
     """Load the encoder of a checkpoint.
 
     Raises:
@@ -38,7 +40,9 @@ def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "LastTokenE
 class LastTokenEncoder(FamilyEncoder):
     """A language model without pictures: `images` of the entry are `captions` or another model."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str) -> None:
+    def __init__(
+        self, checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+    ) -> None:
         """Load the model; `instruction.texts` is a prompt, or the name of one of the checkpoint's.
 
         Raises:

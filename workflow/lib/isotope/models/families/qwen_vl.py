@@ -16,7 +16,7 @@ import transformers
 from PIL import Image
 
 from isotope.core.errors import UnknownModel
-from isotope.models.families.checkpoint import Checkpoint, Settings
+from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings
 from isotope.models.families.encoder import (
     POOLINGS,
     FamilyEncoder,
@@ -63,7 +63,7 @@ def _habits(config: dict[str, Any]) -> _Habits:
     return _Habits("You are a helpful assistant.", 8_192)
 
 
-def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "QwenEncoder":
+def load(checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str) -> "QwenEncoder":
     """Load the encoder of a checkpoint.
 
     Raises:
@@ -75,7 +75,9 @@ def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "QwenEncode
 class QwenEncoder(FamilyEncoder):
     """One model for texts and pictures; on a GPU its weights are bf16."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str) -> None:
+    def __init__(
+        self, checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+    ) -> None:
         """Load the model, without the layer that generates words.
 
         `instruction` has one for texts and one for pictures: a sentence, or the name of a prompt of
@@ -192,10 +194,10 @@ class _Turns:
 
     def __init__(
         self,
-        checkpoint: Checkpoint,
+        checkpoint: CheckpointFiles,
         tokenizer: Any,  # noqa: ANN401
         habits: _Habits,
-        settings: Settings,
+        settings: CheckpointSettings,
     ) -> None:
         self._checkpoint, self._tokenizer, self._habits = checkpoint, tokenizer, habits
         self._instruction, self._prompts = settings.instruction, checkpoint.prompts()
@@ -242,7 +244,7 @@ class _Turns:
 
 
 def _image_processor(
-    checkpoint: Checkpoint, pixels: int | None, patches: tuple[int, int] | None
+    checkpoint: CheckpointFiles, pixels: int | None, patches: tuple[int, int] | None
 ) -> Any:  # noqa: ANN401
     """Return the checkpoint's image processor with the sizes that its publishers use, or `pixels`.
 

@@ -11,7 +11,7 @@ from typing import Any
 import transformers
 from PIL import Image
 
-from isotope.models.families.checkpoint import Checkpoint, Settings
+from isotope.models.families.checkpoint import CheckpointFiles, CheckpointSettings
 from isotope.models.families.encoder import FamilyEncoder, FloatArray, picture_side
 from isotope.models.transformers import fetching
 
@@ -19,7 +19,7 @@ _NAFLEX = "siglip2"
 _INPUTS = ("pixel_values", "pixel_attention_mask", "spatial_shapes")
 
 
-def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "SiglipEncoder":
+def load(checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str) -> "SiglipEncoder":
     """Load the encoder of a checkpoint.
 
     Raises:
@@ -31,7 +31,9 @@ def load(checkpoint: Checkpoint, settings: Settings, device: str) -> "SiglipEnco
 class SiglipEncoder(FamilyEncoder):
     """Both towers; every text has as many tokens as the model has places."""
 
-    def __init__(self, checkpoint: Checkpoint, settings: Settings, device: str) -> None:
+    def __init__(
+        self, checkpoint: CheckpointFiles, settings: CheckpointSettings, device: str
+    ) -> None:
         """Load both towers; `pixels` is the largest picture of a NaFlex model.
 
         Raises:
@@ -77,7 +79,7 @@ class SiglipEncoder(FamilyEncoder):
         return self.unit(lambda: self._model.get_image_features(**batch).pooler_output)
 
 
-def _patches(checkpoint: Checkpoint, settings: Settings) -> dict[str, int]:
+def _patches(checkpoint: CheckpointFiles, settings: CheckpointSettings) -> dict[str, int]:
     """Return the option of the image processor that `pixels` stands for.
 
     Raises:

@@ -9,20 +9,20 @@ from isotope.params.references import Ref
 from isotope.params.sections import ModelKind, Opt, TextFields
 
 
-class Reader(ModelKind):
+class FieldReader(ModelKind):
     """A model that reads the fields of a text."""
 
     fields: TextFields = Field(default=list(FIVE_FIELDS))
 
 
-class Checkpointed(Reader):
+class Checkpointed(FieldReader):
     """A model whose weights are a checkpoint in a folder or on a hub."""
 
     revision: str | None = None
     """A commit, branch or tag of the hub; none is its newest."""
 
 
-class Averaged(Reader):
+class Averaged(FieldReader):
     """A model whose vector of a text, or of captions, may be a mean, or be replaced by another."""
 
     summary: Opt[Annotated[str, Ref("encode.summaries")]] = None
@@ -33,7 +33,7 @@ class Averaged(Reader):
     as when a query has several sentences."""
 
 
-class OfTowers(Reader):
+class OfTowers(FieldReader):
     """A model over a frozen tower of texts, and one of pictures."""
 
     text: Literal["minilm", "fuse"] = "minilm"

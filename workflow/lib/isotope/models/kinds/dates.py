@@ -1,10 +1,10 @@
 from typing import ClassVar, Literal
 
-from isotope.models.kinds._bases import Reader
+from isotope.models.kinds._bases import FieldReader
 from isotope.params.removed import Constant, Removed
 
 
-class Dates(Reader):
+class Dates(FieldReader):
     """The temporal model: its vectors are distributions over years."""
 
     is_encoder: ClassVar[bool] = False

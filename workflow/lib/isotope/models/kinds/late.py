@@ -6,7 +6,7 @@ from isotope.params.references import Checkpoint
 from isotope.params.removed import Constant, Removed
 
 
-class Late(Checkpointed):
+class LateModel(Checkpointed):
     """Many vectors an item, for systems of kind `late`."""
 
     makes: ClassVar[Sequence[str]] = ("vectors", "vectors of tokens")

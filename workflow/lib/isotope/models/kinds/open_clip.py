@@ -3,7 +3,7 @@ from typing import ClassVar, Literal
 from isotope.core.errors import BadParams
 from isotope.models import open_clip_files
 from isotope.models.kinds import Context, Images
-from isotope.models.kinds._bases import Reader
+from isotope.models.kinds._bases import FieldReader
 from isotope.params.references import Checkpoint
 from isotope.params.sections import Count, Opt, Params, Section
 
@@ -17,7 +17,7 @@ class Excerpt(Section):
     r"""A line end is a space, or the two characters \n as in TICRC's files."""
 
 
-class OpenClip(Reader):
+class OpenClip(FieldReader):
     """A pretrained model of open_clip."""
 
     loader: ClassVar[str] = "models.open_clip:load"

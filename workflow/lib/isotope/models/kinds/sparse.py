@@ -6,7 +6,7 @@ from isotope.params.references import Checkpoint
 from isotope.params.removed import Constant, Removed
 
 
-class Sparse(Checkpointed):
+class SparseModel(Checkpointed):
     """Weights of terms, for systems of kind `sparse`; captions represent images."""
 
     makes: ClassVar[Sequence[str]] = ("terms",)

@@ -5,7 +5,7 @@ from pydantic import Field, model_validator
 
 from isotope.core.errors import BadParams
 from isotope.models import open_clip_files
-from isotope.models.kinds._bases import Reader
+from isotope.models.kinds._bases import FieldReader
 from isotope.models.kinds._training import Pairs, Resources
 from isotope.params.messages import refuse
 from isotope.params.references import Built, Checkpoint, Continued
@@ -71,7 +71,7 @@ class Train(Resources):
         return {key: value for key, value in values.items() if later.get(key, ...) != value}
 
 
-class Trained(Reader):
+class Trained(FieldReader):
     """A CLIP that is trained here."""
 
     loader: ClassVar[str] = "models.open_clip:load_trained"

@@ -28,7 +28,7 @@ _FORMATS = (
 
 
 @dataclass(frozen=True)
-class Table:
+class RowFile:
     """A file of rows: its name, its columns, and batches of some of them, of so many rows."""
 
     path: Path
@@ -37,7 +37,7 @@ class Table:
     batches: Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
-def parquet(path: Path, name: str) -> Table:
+def parquet(path: Path, name: str) -> RowFile:
     """Open a Parquet file.
 
     Raises:
@@ -45,10 +45,10 @@ def parquet(path: Path, name: str) -> Table:
     """
     with parquet_file(path) as file:
         schema = file.schema_arrow
-    return Table(path, name, schema.remove_metadata(), partial(parquet_batches, path))
+    return RowFile(path, name, schema.remove_metadata(), partial(parquet_batches, path))
 
 
-def read(tables: Sequence[Table]) -> Iterator[pa.RecordBatch]:
+def read(tables: Sequence[RowFile]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of all tables, with the columns that any of them has.
 
     Raises:
@@ -85,7 +85,7 @@ def read_files(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
     yield from with_splits(batches, FILE, places(files, paths))
 
 
-def pictures(tables: Sequence[Table]) -> Iterator[Picture]:
+def pictures(tables: Sequence[RowFile]) -> Iterator[Picture]:
     """Yield the pictures of all tables, row by row.
 
     Raises:
@@ -106,7 +106,7 @@ def name_of(data: bytes) -> str:
     return f"{hashlib.sha256(data).hexdigest()[:32]}.{_format(data) or 'bin'}"
 
 
-def picture_columns(table: Table) -> list[str]:
+def picture_columns(table: RowFile) -> list[str]:
     """Return the columns of pictures: records of bytes and path, and bytes that begin as pictures.
 
     Raises:
@@ -160,7 +160,7 @@ def _named(name: str, column: pa.Array) -> dict[str, pa.Array]:
     )
 
 
-def _columns(table: Table) -> pa.Schema:
+def _columns(table: RowFile) -> pa.Schema:
     """Return the columns that rows of a table have."""
     pictures, fields = picture_columns(table), list[pa.Field]()
     for field in table.schema:
@@ -175,7 +175,7 @@ def _columns(table: Table) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _joint(tables: Sequence[Table]) -> pa.Schema:
+def _joint(tables: Sequence[RowFile]) -> pa.Schema:
     joint = pa.schema([])
     for table in tables:
         taken = [name for name in (FILE, ROW) if name in table.schema.names]

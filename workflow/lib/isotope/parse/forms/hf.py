@@ -19,7 +19,7 @@ from isotope.intake.records import json_value
 from isotope.intake.tables import undamaged
 from isotope.parse.forms import embedded
 from isotope.parse.forms.base import Form, Picture, Rejection
-from isotope.parse.forms.embedded import Table
+from isotope.parse.forms.embedded import RowFile
 from isotope.parse.forms.texts import files_of, named, suffix
 
 _STATE, _INFO = "state.json", "dataset_info.json"
@@ -68,7 +68,7 @@ def _is_beside(path: Path) -> bool:
     return path.suffix in (".parquet", ".md", ".json", ".txt")
 
 
-def _tables(files: Sequence[Path]) -> list[Table]:
+def _tables(files: Sequence[Path]) -> list[RowFile]:
     states = [path for path in files if path.name == _STATE]
     names = dict(named(files))
     if states:
@@ -82,7 +82,7 @@ def _split_of(path: Path) -> str | None:
     return match["split"] if match else None
 
 
-def _saved(state: Path, names: Mapping[Path, str]) -> Iterator[Table]:
+def _saved(state: Path, names: Mapping[Path, str]) -> Iterator[RowFile]:
     state_fields, info = _json(state), _json(state.with_name(_INFO))
     is_dict = (state.parent.parent / "dataset_dict.json").is_file()
     split = state.parent.name if is_dict else state_fields.get("_split")
@@ -109,13 +109,13 @@ def _json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _arrow(path: Path, name: str) -> Table:
+def _arrow(path: Path, name: str) -> RowFile:
     try:
         with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
             schema = stream.schema.remove_metadata()
     except (pa.ArrowException, OSError) as error:
         raise CorruptFile(path, f"no stream of Arrow: {error}", _MEND) from error
-    return Table(path, name, schema, partial(_batches, path))
+    return RowFile(path, name, schema, partial(_batches, path))
 
 
 def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -126,7 +126,7 @@ def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[pa.Recor
                 yield chosen.slice(start, rows)
 
 
-def _with_classes(table: Table, classes: Mapping[str, Sequence[str]]) -> Table:
+def _with_classes(table: RowFile, classes: Mapping[str, Sequence[str]]) -> RowFile:
     """Return the table with the names of its classes in place of their numbers."""
     present = {name: names for name, names in classes.items() if name in table.schema.names}
     schema = table.schema
@@ -152,7 +152,7 @@ def _classes(numbers: pa.Array, names: Sequence[str]) -> pa.Array:
     return pa.array([None if n is None else names[n] for n in valid], pa.string())
 
 
-def _with_split(table: Table, split: str | None) -> Table:
+def _with_split(table: RowFile, split: str | None) -> RowFile:
     if "split" in table.schema.names:
         return table
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from isotope.parse.transclusion import functions
 from isotope.parse.transclusion.tree import (
     Argument,
-    Box,
+    BoxNode,
     Call,
     Gap,
     Node,
     Nodes,
-    Parameter,
-    Picture,
+    ParameterNode,
+    PictureNode,
     as_nodes,
     flat,
     joined,
@@ -151,7 +151,7 @@ class Branches:
 
 
 def _shows_parameter(nodes: Nodes) -> bool:
-    return any(isinstance(node, Parameter | Picture | Box) for node in walk(nodes))
+    return any(isinstance(node, ParameterNode | PictureNode | BoxNode) for node in walk(nodes))
 
 
 def gaps(nodes: Nodes) -> list[Gap]:
@@ -163,10 +163,10 @@ def _without_gaps(nodes: Nodes) -> Nodes:
     """Return a condition without gaps; a picture is there where its file is."""
     out: list[Node] = []
     for node in nodes:
-        if isinstance(node, Picture):
+        if isinstance(node, PictureNode):
             out += node.file
-        elif isinstance(node, Box):
-            out += [n for n in walk(node.content) if isinstance(n, Parameter)] or ["box"]
+        elif isinstance(node, BoxNode):
+            out += [n for n in walk(node.content) if isinstance(n, ParameterNode)] or ["box"]
         elif not isinstance(node, Gap):
             out.append(node)
     return joined(out)

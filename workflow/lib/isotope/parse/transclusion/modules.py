@@ -11,7 +11,7 @@ from isotope.parse.transclusion import arguments, naming
 from isotope.parse.transclusion.arguments import Arguments
 from isotope.parse.transclusion.convert import converted
 from isotope.parse.transclusion.functions import formatted
-from isotope.parse.transclusion.tree import Nodes, Picture
+from isotope.parse.transclusion.tree import Nodes, PictureNode
 from isotope.parse.transclusion.vocabulary import vocabulary
 
 SILENT, PICTURE, BOX, GALLERY, INFOBOX, WORDS, UNKNOWN = (
@@ -145,13 +145,13 @@ def read(module: str, function: str, call: Arguments) -> str:
     return _RULES[name](call)
 
 
-def picture(get: Callable[[str], Nodes | None]) -> tuple[Picture, ...]:
+def picture(get: Callable[[str], Nodes | None]) -> tuple[PictureNode, ...]:
     """Return what Module:InfoboxImage shows."""
     file, alt, size, title = (get(name) or () for name in ("image", "alt", "size", "title"))
     file = file or get("1") or ()
     # A title that is made of words and a parameter is no parameter's text.
     alt = (*alt, *title) if len(title) == 1 else alt
-    return (Picture(file, (), alt, size, is_framed=True),) if file else ()
+    return (PictureNode(file, (), alt, size, is_framed=True),) if file else ()
 
 
 # Those that have pictures within.

@@ -26,7 +26,7 @@ _COMPOUND = sorted(_PICTURES | {"photo"}, key=len, reverse=True)
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
-class Name(NamedTuple):
+class ParameterName(NamedTuple):
     """What a parameter's name says: what it is for, and the rest of its words."""
 
     kind: str
@@ -34,7 +34,7 @@ class Name(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def name_of(key: str) -> Name:
+def name_of(key: str) -> ParameterName:
     """Read the name of a parameter."""
     tokens = [part for token in _TOKEN.findall(key.lower()) for part in _parts(token)]
     words_of_key = set(tokens)
@@ -43,13 +43,13 @@ def name_of(key: str) -> Name:
         words_of_key - _PICTURES - _FILLERS - (_FILES if has_picture else frozenset())
     )
     if words_of_key & _SIZES:
-        return Name(SIZE, remainder - _SIZES)
+        return ParameterName(SIZE, remainder - _SIZES)
     for kind, words in ((ALT, _ALTS), (CAPTION, _CAPTIONS)):
         if words_of_key & words:
-            return Name(kind, remainder - words)
+            return ParameterName(kind, remainder - words)
     if has_picture and words_of_key & _WITH_PICTURE:
-        return Name(CAPTION, remainder - _WITH_PICTURE)
-    return Name(PICTURE if has_picture else OTHER, remainder)
+        return ParameterName(CAPTION, remainder - _WITH_PICTURE)
+    return ParameterName(PICTURE if has_picture else OTHER, remainder)
 
 
 def _parts(token: str) -> list[str]:

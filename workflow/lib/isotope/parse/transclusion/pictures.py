@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from isotope.parse.site import Namespaces
 from isotope.parse.transclusion import naming
 from isotope.parse.transclusion.tree import (
-    Box,
+    BoxNode,
     Call,
     Gap,
     Link,
     Node,
     Nodes,
-    Parameter,
-    Picture,
+    ParameterNode,
+    PictureNode,
     flat,
     joined,
     parse,
@@ -41,9 +41,9 @@ _CONDITIONS = ("#if:", "#ifeq:", "#ifexpr:", "#iferror:", "#switch:")
 _MOST_NAMES = 8
 
 
-def pictures_of(nodes: Nodes, namespaces: Namespaces) -> tuple[Picture, ...]:
+def pictures_of(nodes: Nodes, namespaces: Namespaces) -> tuple[PictureNode, ...]:
     """List the pictures of a body, each with what stands beside it in its cell."""
-    pictures: list[Picture] = []
+    pictures: list[PictureNode] = []
     cell: list[Node] = []
     for event in [*_Cells(namespaces).events(nodes), None]:
         if event is None:
@@ -54,12 +54,12 @@ def pictures_of(nodes: Nodes, namespaces: Namespaces) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _captioned(cell: Sequence[Node]) -> Iterator[Picture]:
+def _captioned(cell: Sequence[Node]) -> Iterator[PictureNode]:
     """Yield the pictures of a cell with its text, that of a legend if one follows."""
     for position, node in enumerate(cell):
-        if isinstance(node, Picture):
+        if isinstance(node, PictureNode):
             legend = next((n for n in range(position, len(cell)) if cell[n] == _LEGEND), 0)
-            beside = [n for n in cell[legend:] if not isinstance(n, Picture | str)]
+            beside = [n for n in cell[legend:] if not isinstance(n, PictureNode | str)]
             yield node if node.caption else node._replace(caption=tuple(beside))
 
 
@@ -76,16 +76,16 @@ class _Cells:
             match node:
                 case str():
                     yield from self._marks(node)
-                case Picture():
+                case PictureNode():
                     yield node
-                case Parameter():
+                case ParameterNode():
                     yield from () if self._is_in_tag else (node,)
                 case Gap():
                     pass
                 case _:
                     yield from self._inside(node)
 
-    def _inside(self, node: Call | Link | Box) -> Iterator[Node | None]:
+    def _inside(self, node: Call | Link | BoxNode) -> Iterator[Node | None]:
         match node:
             case Call():
                 for branch in branches(node):
@@ -93,7 +93,7 @@ class _Cells:
             case Link(parts):
                 picture = of_link(parts, self._namespaces)
                 yield from self.events(parts[-1]) if picture is None else (picture,)
-            case Box(content, _):
+            case BoxNode(content, _):
                 yield None
                 yield from self.events(content)
                 yield None
@@ -127,7 +127,7 @@ def telling(nodes: Nodes, namespaces: Namespaces) -> Nodes:
                 out += telling(parts[-1], namespaces)
             case Gap():
                 pass
-            case Box(content, _):
+            case BoxNode(content, _):
                 out += ("\n|\n", *content, "\n|\n")
             case _:
                 out.append(node)
@@ -147,7 +147,7 @@ def branches(call: Call) -> Iterator[Nodes]:
             yield value
 
 
-def of_link(parts: Sequence[Nodes], namespaces: Namespaces) -> Picture | None:
+def of_link(parts: Sequence[Nodes], namespaces: Namespaces) -> PictureNode | None:
     """Return what a link to a file shows; None of any other link."""
     first = parts[0][0] if parts and parts[0] else None
     if not isinstance(first, str):
@@ -170,11 +170,11 @@ def of_link(parts: Sequence[Nodes], namespaces: Namespaces) -> Picture | None:
         elif not _OPTION.match(text):
             caption = part or caption
     caption, alt = (caption, alt) if is_framed else ((), alt or caption)
-    return Picture(trimmed((file_title, *parts[0][1:])), caption, alt, size, is_framed)
+    return PictureNode(trimmed((file_title, *parts[0][1:])), caption, alt, size, is_framed)
 
 
 def _is_size(text: str, part: Nodes, namespaces: Namespaces) -> bool:
-    usual = part[0].default if len(part) == 1 and isinstance(part[0], Parameter) else part
+    usual = part[0].default if len(part) == 1 and isinstance(part[0], ParameterNode) else part
     constant = text_of(usual or ())
     if constant and namespaces.words.size.fullmatch(constant.strip()):
         return True
@@ -195,7 +195,7 @@ def names(nodes: Nodes) -> list[str]:
 def _add_names(nodes: Nodes, parameters: dict[str, None]) -> None:
     for node in nodes:
         match node:
-            case Parameter(name, default):
+            case ParameterNode(name, default):
                 parameters.setdefault(flat(name).strip())
                 _add_names(default or (), parameters)
             case Call():
@@ -203,7 +203,7 @@ def _add_names(nodes: Nodes, parameters: dict[str, None]) -> None:
                     _add_names(branch, parameters)
             case Link(parts):
                 _add_names(parts[-1] if parts else (), parameters)
-            case Picture(file=file):
+            case PictureNode(file=file):
                 _add_names(file, parameters)
             case _:
                 pass
@@ -222,15 +222,15 @@ def file_names(nodes: Nodes, namespaces: Namespaces) -> tuple[list[str], str]:
     match node:
         case str():
             return [], node.strip()
-        case Parameter(name, default):
+        case ParameterNode(name, default):
             aliases, fixed = file_names(default or (), namespaces)
             return [flat(name).strip(), *aliases], fixed
         case Call():
             either = [file_names(branch, namespaces) for branch in branches(node)]
             parameters = dict.fromkeys(name for some, _ in either for name in some)
             return list(parameters)[:_MOST_NAMES], next((fixed for _, fixed in either if fixed), "")
-        case Picture() | Link():
-            inside = node.file if isinstance(node, Picture) else node.parts[0]
+        case PictureNode() | Link():
+            inside = node.file if isinstance(node, PictureNode) else node.parts[0]
             return file_names(inside, namespaces)
         case _:
             return [], ""
@@ -250,6 +250,6 @@ def cell(picture: Nodes, caption: Nodes, alt: Nodes, namespaces: Namespaces) -> 
     An argument that is a parameter as a whole is a picture.
     """
     if not pictures_of(picture, namespaces) and file_names(picture, namespaces)[0]:
-        picture = (Picture(picture, alt=alt, is_framed=True),)
+        picture = (PictureNode(picture, alt=alt, is_framed=True),)
     below = (f'<div class="{_LEGEND}">', *caption, "</div>") if caption else ()
     return ("\n|\n", *picture, *below, "\n|\n")

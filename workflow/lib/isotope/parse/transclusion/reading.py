@@ -32,14 +32,14 @@ from isotope.parse.transclusion.pictures import (
 from isotope.parse.transclusion.reduction import Reduction, TooLong
 from isotope.parse.transclusion.tree import (
     DEEPEST,
-    Box,
+    BoxNode,
     Call,
     Gap,
     Link,
     Node,
     Nodes,
-    Parameter,
-    Picture,
+    ParameterNode,
+    PictureNode,
     as_nodes,
     parse,
     text_of,
@@ -224,13 +224,13 @@ class _Reading:
             known_by=known_by,
         )
 
-    def _pictures(self, tree: Nodes) -> Iterator[Picture]:
+    def _pictures(self, tree: Nodes) -> Iterator[PictureNode]:
         yield from pictures_of(tree, self._site.namespaces)
         for node in walk(tree):
             if isinstance(node, Call) and is_invoke(node):
                 yield from _standard(node)
 
-    def _picture(self, picture: Picture) -> Row | None:
+    def _picture(self, picture: PictureNode) -> Row | None:
         parameters, fixed = file_names(picture.file, self._site.namespaces)
         if not parameters and not fixed:
             return None
@@ -252,7 +252,7 @@ def left_by(tree: Nodes, namespaces: Namespaces) -> _Leaving:
     if text.lstrip().startswith(_ROWS):
         text, kinds = "", [*kinds, ASIDE]
     nodes = list(walk(tree))
-    boxes = [node for node in nodes if isinstance(node, Box)]
+    boxes = [node for node in nodes if isinstance(node, BoxNode)]
     invoked = [_kind(node) for node in nodes if isinstance(node, Call)]
     is_infobox = (
         INFOBOX in kinds or any(box.is_infobox for box in boxes) or modules.INFOBOX in invoked
@@ -273,7 +273,7 @@ def _skeleton(nodes: Nodes, namespaces: Namespaces) -> str:
         match node:
             case str():
                 pieces.append(node)
-            case Parameter():
+            case ParameterNode():
                 pieces.append(_MARK)
             case Call() if _is_condition(node):
                 pieces += (_skeleton(branch, namespaces) for branch in branches(node))
@@ -313,21 +313,21 @@ def _settled(tree: Nodes, leaving: _Leaving, namespaces: Namespaces) -> Nodes:
         return tree
     awaiting = tuple(node for node in walk(tree) if isinstance(node, Call) and _is_box(node))
     content = telling(tree, namespaces)
-    if not any(isinstance(node, Parameter | Picture | Link) for node in walk(content)):
+    if not any(isinstance(node, ParameterNode | PictureNode | Link) for node in walk(content)):
         content = ()
     if content and leaving.prints == NOTHING:
         return tree
     if leaving.prints == BOX:
-        return (*awaiting, Box(content, leaving.is_infobox))
+        return (*awaiting, BoxNode(content, leaving.is_infobox))
     return awaiting
 
 
-def _standard(call: Call) -> Iterator[Picture]:
+def _standard(call: Call) -> Iterator[PictureNode]:
     """Yield the pictures of a module for boxes that gets the arguments of its template."""
     if _is_box(call):
         for file, beside in modules.STANDARD[_kind(call)].items():
-            caption, alt = ((Parameter((name,)),) for name in beside)
-            yield Picture((Parameter((file,)),), caption, alt, is_framed=True)
+            caption, alt = ((ParameterNode((name,)),) for name in beside)
+            yield PictureNode((ParameterNode((file,)),), caption, alt, is_framed=True)
 
 
 def depth_of(nodes: Nodes) -> int:
@@ -338,16 +338,16 @@ def depth_of(nodes: Nodes) -> int:
         deepest = max(deepest, depth)
         for node in inner:
             match node:
-                case Parameter(name, default):
+                case ParameterNode(name, default):
                     stack.append(((*name, *(default or ())), depth + 1))
                 case Call(name, arguments):
                     stack.append((name, depth + 1))
                     stack += ((as_nodes(argument), depth + 1) for argument in arguments)
                 case Link(parts):
                     stack += ((part, depth + 1) for part in parts)
-                case Box(content, _):
+                case BoxNode(content, _):
                     stack.append((content, depth + 1))
-                case Picture():
+                case PictureNode():
                     stack.append((sum(node[:4], ()), depth + 1))
                 case _:
                     pass

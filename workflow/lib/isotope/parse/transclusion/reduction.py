@@ -17,14 +17,14 @@ from isotope.parse.transclusion.pages import template_title
 from isotope.parse.transclusion.pictures import cell
 from isotope.parse.transclusion.tree import (
     Argument,
-    Box,
+    BoxNode,
     Call,
     Gap,
     Link,
     Node,
     Nodes,
-    Parameter,
-    Picture,
+    ParameterNode,
+    PictureNode,
     as_nodes,
     flat,
     joined,
@@ -121,31 +121,31 @@ class Reduction:
 
     def _node(self, node: Node, frame: Bound | None) -> Nodes:
         match node:
-            case Parameter():
+            case ParameterNode():
                 return self._parameter(node, frame)
             case Call():
                 return self._call(node, frame)
             case Link(parts):
                 return self._link(tuple(self.nodes(part, frame) for part in parts))
-            case Picture():
+            case PictureNode():
                 return (self._picture(node, frame),)
-            case Box(content, is_infobox):
-                return (Box(self.nodes(content, frame), is_infobox),)
+            case BoxNode(content, is_infobox):
+                return (BoxNode(self.nodes(content, frame), is_infobox),)
             case _:
                 return (node,)
 
-    def _picture(self, picture: Picture, frame: Bound | None) -> Picture:
+    def _picture(self, picture: PictureNode, frame: Bound | None) -> PictureNode:
         file, caption, alt, size, is_framed = picture
         file, caption, alt, size = (self.nodes(n, frame) for n in (file, caption, alt, size))
-        return Picture(file, caption, alt, size, is_framed)
+        return PictureNode(file, caption, alt, size, is_framed)
 
-    def _parameter(self, node: Parameter, frame: Bound | None) -> Nodes:
+    def _parameter(self, node: ParameterNode, frame: Bound | None) -> Nodes:
         name = text_of(trimmed(self.nodes(node.name, frame)))
         if not name:
             return self.nodes(node.default or (), frame)
         if frame is None:
             default = None if node.default is None else self.nodes(node.default, None)
-            return (Parameter((name,), default),)
+            return (ParameterNode((name,), default),)
         value = frame.get(name)
         if value is not None:
             return value
@@ -179,7 +179,7 @@ class Reduction:
 
     def _awaiting(self, name: Nodes, call: Call, frame: Bound | None) -> Nodes:
         """Keep the call of a template whose name an argument makes."""
-        if not any(isinstance(node, Parameter | Call) for node in name):
+        if not any(isinstance(node, ParameterNode | Call) for node in name):
             return (Gap(_BY_ARGUMENT),)
         bound = self._bind(call.arguments, frame).all()
         return (Call(name, tuple(Argument((key,), value) for key, value in bound.items())),)
@@ -318,7 +318,7 @@ class Reduction:
     def _first(self, arguments: Sequence[Argument], frame: Bound | None) -> Nodes:
         return self.nodes(as_nodes(arguments[0]), frame) if arguments else ()
 
-    def _box(self, bound: Bound, kind: str) -> Box:
+    def _box(self, bound: Bound, kind: str) -> BoxNode:
         """Return a box of what a module for boxes is given, a cell after the other."""
         cells: list[Node] = []
         for picture, captions, alts in modules.picture_arguments(bound.raw, kind):
@@ -330,10 +330,10 @@ class Reduction:
             has_label = key.startswith(_DATA) and f"label{key.removeprefix(_DATA)}" in bound.raw
             if key.startswith(_DATA) and not has_label and self._may_show_picture(value):
                 cells += cell(bound.get(key) or (), (), (), self._namespaces)
-        return Box(joined(cells), kind == modules.INFOBOX)
+        return BoxNode(joined(cells), kind == modules.INFOBOX)
 
     def _may_show_picture(self, nodes: Nodes) -> bool:
-        return any(isinstance(node, Link | Call | Picture | Box) for node in walk(nodes))
+        return any(isinstance(node, Link | Call | PictureNode | BoxNode) for node in walk(nodes))
 
 
 def as_written(name: str, values: Mapping[str, Nodes]) -> Arguments:

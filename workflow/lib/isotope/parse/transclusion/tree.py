@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"\{{2,}|\}{2,}|\[\[|\]\]|[|=]")
 _TEMPLATE, _PARAMETER = 2, 3
 
 
-class Parameter(NamedTuple):
+class ParameterNode(NamedTuple):
     """`{{{name|default}}}`; without a bar there is no default."""
 
     name: "Nodes"
@@ -48,7 +48,7 @@ class Gap(NamedTuple):
     reason: str
 
 
-class Picture(NamedTuple):
+class PictureNode(NamedTuple):
     """A file with what stands with it, each with the parameters that it is made of."""
 
     file: "Nodes"
@@ -58,14 +58,14 @@ class Picture(NamedTuple):
     is_framed: bool = False
 
 
-class Box(NamedTuple):
+class BoxNode(NamedTuple):
     """What prints no running text, with what of it tells of pictures."""
 
     content: "Nodes" = ()
     is_infobox: bool = False
 
 
-Node = str | Parameter | Call | Link | Gap | Picture | Box
+Node = str | ParameterNode | Call | Link | Gap | PictureNode | BoxNode
 Nodes = tuple[Node, ...]
 
 
@@ -116,7 +116,7 @@ def _written(node: Node, *, within: bool) -> str:
         case str():
             text = node.replace("{{", _BRACES[0]).replace("}}", _BRACES[1])
             return text.replace("|", "{{!}}") if within else text
-        case Parameter(name, default):
+        case ParameterNode(name, default):
             end = "" if default is None else "|" + _inside(default)
             return f"{{{{{{{_inside(name)}{end}}}}}}}"
         case Call(name, arguments):
@@ -171,7 +171,7 @@ def _flat(node: Node) -> str:
             return node
         case Link(parts):
             return "[[" + "|".join(map(flat, parts)) + "]]"
-        case Parameter(name, _):
+        case ParameterNode(name, _):
             return f"{{{{{{{flat(name)}}}}}}}"
         case _:
             return ""
@@ -259,8 +259,8 @@ def _close(stack: list[_Open], closing: int) -> None:
         stack[-1].parts[-1].nodes.append("}" * closing)
 
 
-def _parameter(parts: Sequence[_Part]) -> Parameter:
-    return Parameter(parts[0].tree(), parts[1].tree() if len(parts) > 1 else None)
+def _parameter(parts: Sequence[_Part]) -> ParameterNode:
+    return ParameterNode(parts[0].tree(), parts[1].tree() if len(parts) > 1 else None)
 
 
 def _call(parts: Sequence[_Part]) -> Call:
@@ -274,7 +274,7 @@ def walk(nodes: Nodes) -> Iterator[Node]:
         node = stack.pop()
         yield node
         match node:
-            case Parameter(name, default):
+            case ParameterNode(name, default):
                 stack += (*name, *(default or ()))
             case Call(name, arguments):
                 stack += name
@@ -283,7 +283,7 @@ def walk(nodes: Nodes) -> Iterator[Node]:
             case Link(parts):
                 for part in parts:
                     stack += part
-            case Box(content, _):
+            case BoxNode(content, _):
                 stack += content
             case _:
                 pass

@@ -5,7 +5,7 @@ from isotope.params.references import Model
 from isotope.params.sections import Count, Natural, Params, SystemKind
 
 
-class Late(SystemKind):
+class LateSystem(SystemKind):
     """Late interaction: the many vectors of a query against those of a document, by MaxSim."""
 
     reads: ClassVar[str] = "vectors of tokens"

@@ -4,7 +4,7 @@ from isotope.params.references import Model
 from isotope.params.sections import SystemKind
 
 
-class Sparse(SystemKind):
+class SparseSystem(SystemKind):
     """Learned weights of terms, whose inner products are searched exactly."""
 
     reads: ClassVar[str] = "terms"

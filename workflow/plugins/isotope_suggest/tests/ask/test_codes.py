@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.core.exact import Shards, top_k
+from isotope.core.exact import VectorShards, top_k
 from isotope.core.vectors import created
 from isotope_suggest.ask import codes
 from isotope_suggest.ask.codes import Codes
@@ -34,7 +34,7 @@ def equal(vectors: np.ndarray, queries: np.ndarray, k: int, folder: Path, parts:
     shards, ids = written(vectors, folder, parts)
     scores, rows = Codes.load(shards, ids, folder / "cache").top_k(queries, k, threads=2)
     numbers = np.arange(len(vectors))
-    exact, exact_rows = top_k(queries, Shards(shards), numbers, k, 64, device="cpu")
+    exact, exact_rows = top_k(queries, VectorShards(shards), numbers, k, 64, device="cpu")
     return bool((rows == exact_rows).all() and (scores == exact).all())
 
 

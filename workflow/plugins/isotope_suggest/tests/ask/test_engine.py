@@ -17,7 +17,7 @@ from isotope.core.fields import parts_of
 from isotope.core.prepare import ATOMIC, in_order, prepared
 from isotope_suggest.ask.engine import MOST_CHARACTERS, Engine, capped
 from isotope_suggest.ask.lookup import PictureTable
-from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.sources import AskedCollection
 
 OPEN = "text-0100"
 UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
@@ -274,9 +274,9 @@ def test_before_the_phase_suggest_ran_no_section_is_listed(bare):
 
 
 def test_who_does_not_wait_for_the_model_is_answered_by_words(root, monkeypatch):
-    from isotope_suggest.ask.dense import Dense  # noqa: PLC0415 (beside its use)
+    from isotope_suggest.ask.dense import DenseVectors  # noqa: PLC0415 (beside its use)
 
-    monkeypatch.setattr(Dense, "is_ready", False)
+    monkeypatch.setattr(DenseVectors, "is_ready", False)
     engine = Engine.load("world", suggest_live.params(), root, patient=False)
     try:
         answers = engine.pictures(about(5))
@@ -307,9 +307,9 @@ def test_what_nobody_learned_is_ranked_without_probabilities(root):
 
 def test_a_large_collections_pictures_are_written_once_and_mapped(root, tmp_path, monkeypatch):
     from isotope_suggest.ask import lookup  # noqa: PLC0415 (beside its use)
-    from isotope_suggest.ask.sources import Sources  # noqa: PLC0415
+    from isotope_suggest.ask.sources import AskedCollection  # noqa: PLC0415
 
-    sources = Sources.locate("world", suggest_live.params(), root)
+    sources = AskedCollection.locate("world", suggest_live.params(), root)
     small = PictureTable.load(sources, tmp_path)
     assert not [*tmp_path.iterdir()]
     monkeypatch.setattr(lookup, "_SMALL", 0)
@@ -367,7 +367,7 @@ def test_a_calibration_that_is_none_is_named(root):
 )
 def test_a_table_with_a_turned_bit_is_refused_before_it_is_asked(root, monkeypatch, name):
     monkeypatch.chdir(root)
-    sources = Sources.locate("world", suggest_live.params())
+    sources = AskedCollection.locate("world", suggest_live.params())
     paths = {
         **{"texts": sources.texts, "images": sources.images, "qrels": sources.qrels},
         "vector_ids": next(iter(sources.vector_ids("images"))),

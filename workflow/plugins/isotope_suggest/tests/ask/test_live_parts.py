@@ -19,7 +19,7 @@ from isotope_suggest.ask.analyst import Analyst
 from isotope_suggest.ask.ids import ABSENT, Ids
 from isotope_suggest.ask.lookup import count_words
 from isotope_suggest.ask.uploads import MOST_BYTES, Uploads
-from isotope_suggest.reasons import Words
+from isotope_suggest.reasons import CaptionWords
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_the_row_of_an_id_is_where_it_stands_in_any_order(ids, asked):
 @given(st.lists(st.lists(st.text(alphabet="Boats' ies\u3042\u3044,\n.", max_size=12))))
 def test_words_of_captions_are_counted_as_one_by_one(captions):
     series = pl.Series("captions", captions, pl.List(pl.String))
-    expected = dict(Words.from_captions(captions).counts)
+    expected = dict(CaptionWords.from_captions(captions).counts)
     assert dict(count_words(series).iter_rows()) == expected
 
 

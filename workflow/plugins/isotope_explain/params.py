@@ -15,6 +15,7 @@ from isotope.params.sections import (
     Integer,
     Opt,
     PluginSection,
+    Rare,
     Section,
     Text,
 )
@@ -78,7 +79,7 @@ class Failures(Section):
     shown: Count = 3
     """Failures of each system and task that the page shows, the least similar to the right answer
     and the most similar."""
-    seed: Integer = 0
+    seed: Rare[Integer] = 0
     """Seed of the replaced words, and of the failures that people judge."""
     match: Literal["grammar", "plain"] = "grammar"
     """Which words are exchanged: those that are colours, sizes and adjectives where they stand, or

@@ -15,6 +15,7 @@ from isotope.params.sections import (
     Opt,
     Params,
     PluginSection,
+    Rare,
     Section,
 )
 
@@ -29,7 +30,7 @@ def _wikis(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
 class Filtering(Section):
     """Which pictures are not suggested."""
 
-    maximum_usage: Count = 100
+    maximum_usage: Rare[Count] = 100
     """Most pages that show a picture; what is on more is an icon."""
     free: bool = True
     """Whether pictures whose licence is not free are left out."""
@@ -70,7 +71,7 @@ class Suggest(Publishing, PluginSection):
     are found by their pixels alone."""
     minimum_need: _Within = 0.5
     """Least probability that a section needs a picture, for one that gets suggestions."""
-    seed: Integer = 0
+    seed: Rare[Integer] = 0
     """The same seed draws the same sheet."""
 
     def candidate(self, params: Params, kind: str) -> str | None:

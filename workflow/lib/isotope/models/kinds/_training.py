@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from isotope.params.removed import Constant, Derived, Removed
-from isotope.params.sections import Count, Integer, Positive, Section
+from isotope.params.sections import Count, Integer, Positive, Rare, Section
 
 Pairs = Annotated[Integer, Field(ge=2)]
 
@@ -19,7 +19,7 @@ class Recipe(Section):
 
     seed: Integer = 0
     """Of initialisation and order."""
-    threads: Count = 1
+    threads: Rare[Count] = 1
     """Threads of the tensor library, and of the decoder of pictures that have no squares on
     disk."""
 
@@ -42,11 +42,11 @@ class Resources(Recipe):
         "workers": Derived("the key `threads`"),
     }
 
-    micro_batch: Count | None = None
+    micro_batch: Rare[Count | None] = None
     """Pairs embedded at a time; larger batches are split, with the same gradients."""
-    processes: Count = 1
+    processes: Rare[Count] = 1
     """Processes that share a batch through torchrun; one for each GPU."""
-    checkpoint_every: Count | None = None
+    checkpoint_every: Rare[Count | None] = None
     """Steps between two checkpoints; without checkpoints an interrupted training starts again."""
 
     def method(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from isotope.params.sections import (
     Opt,
     Params,
     Positive,
+    Rare,
     Share,
 )
 
@@ -46,7 +47,7 @@ class Train(Resources):
     """Pairs contrasted at a time."""
     learning_rate: Positive
     """Peak of the schedule."""
-    every: Count = 5
+    every: Rare[Count] = 5
     """Epochs between two points of the learning curve."""
     caption_rate: Share = 0.3
     """Share of views whose text is a caption instead of the fields."""

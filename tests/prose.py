@@ -11,8 +11,6 @@ docs of plug-ins. Code and what is generated between two comments are no prose. 
 * a guide shows a block of code in its first EARLY lines;
 * each page stands once in the navigation;
 * all pages of docs together have at most MOST words.
-
-Pages of LATER are left alone, and the words are not counted as long as it has one; it only shrinks.
 """
 
 import re
@@ -36,8 +34,6 @@ HISTORY = re.compile(
     r"\b(?:formerly|previously|used to be|until now|as it was before|in earlier versions)\b",
     re.IGNORECASE,
 )
-# Pages that are rewritten yet.
-LATER = frozenset[str]()
 _GENERATED = re.compile(r"<!-- (?!/).*?-->.*?<!-- /.*?-->", re.DOTALL)
 _STOP = re.compile(r"(?<!\bal\.)(?<!\bFig\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[)\]\"'*]*\s+")
 _WORD = re.compile(r"\S*\w\S*")
@@ -80,15 +76,14 @@ def _page(path: Path, root: Path) -> Page:
 
 
 def faults(root: Path = ROOT) -> list[Fault]:
-    """Return every fault of the pages below `root`, but of those in LATER, by page and line."""
+    """Return every fault of the pages below `root`, by page and line."""
     kinds = dict(navigation(root))
     told: list[Fault] = []
     for page in pages(root):
-        if page.name not in LATER:
-            told += _sentences(page)
-            told += _beginning(page)
-            if kinds.get(page.name) == GUIDES:
-                told += _guide(page)
+        told += _sentences(page)
+        told += _beginning(page)
+        if kinds.get(page.name) == GUIDES:
+            told += _guide(page)
     return sorted([*told, *_placed(root), *_length(root)])
 
 
@@ -163,7 +158,7 @@ def _placed(root: Path) -> Iterator[Fault]:
 
 def _length(root: Path) -> Iterator[Fault]:
     words = sum(len(path.read_text("utf-8").split()) for path in documented(root))
-    if words > MOST and not LATER:
+    if words > MOST:
         yield Fault("docs", 0, f"{words} words in all pages, more than {MOST}: say less")
 
 

@@ -10,11 +10,6 @@ BEGINNING = "# Title\n\nAt the end you have a collection.\n\n"
 GUIDE = f"{BEGINNING}```sh\nisotope\n```\n\n"
 
 
-@pytest.fixture(autouse=True)
-def all_pages(monkeypatch):
-    monkeypatch.setattr(prose, "LATER", frozenset())
-
-
 def problems(folder: Path, text: str, kind: str = "Reference") -> list[tuple[int, str]]:
     (folder / "docs").mkdir(exist_ok=True)
     (folder / "docs/page.md").write_text(text, "utf-8")
@@ -99,11 +94,6 @@ def test_words_of_all_pages_are_counted_with_what_is_generated(tmp_path, monkeyp
     text = f"{BEGINNING}<!-- columns a -->\n{LONG}\n<!-- /columns -->\n\n```\n{LONG}\n```\n"
     [(_, told)] = problems(tmp_path, text)
     assert "more than 60" in told
-
-
-def test_a_page_that_is_written_later_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(prose, "LATER", frozenset({"docs/page.md"}))
-    assert problems(tmp_path, "No title.\n") == []
 
 
 def test_the_front_page_is_looked_at_and_the_program_tells_page_and_line(

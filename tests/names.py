@@ -1,11 +1,11 @@
-"""Names of the library say what a thing is: words that are no names are refused.
+"""Names of the library say what a thing is: words that are no names are refused, and twins.
 
     python tests/names.py
 
 A part of `make lint`. WORDS are pronouns, participles and other words that fit anything. None of
 them is the name of a variable, a parameter, a field, an attribute, a function or a class in the
 core or in a plug-in and its tests. KEYS are what params and files call a thing, which their
-classes follow.
+classes follow. No two public classes of the core and the plug-ins share a name.
 """
 
 import ast
@@ -57,6 +57,17 @@ def faults(root: Path = ROOT) -> list[Fault]:
     )
 
 
+def shared_classes(root: Path = ROOT) -> dict[str, list[Path]]:
+    """Return the files of every public class whose name another one has, by the name, sorted."""
+    files_of: dict[str, list[Path]] = {}
+    for path in sorted(path for folder in _ROOTS for path in (root / folder).rglob("*.py")):
+        if "tests" not in path.relative_to(root).parts:
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    files_of.setdefault(node.name, []).append(path.relative_to(root))
+    return {name: files for name, files in sorted(files_of.items()) if len(files) > 1}
+
+
 def bad_names(path: Path, key: str) -> Iterator[tuple[int, str]]:
     """Yield line and name of all that a file gives a bad name; `key` is its entry in KEYS."""
     tree = ast.parse(path.read_text("utf-8"))
@@ -98,6 +109,8 @@ def main() -> int:
     lines = [
         f"{file}:{line}: {name!r} says nothing; name the thing\n" for file, line, name in faults()
     ]
+    for name, files in shared_classes().items():
+        lines.append(f"{' and '.join(map(str, files))}: {name!r} twice; name each for what it is\n")
     sys.stdout.write("".join(lines))
     return 1 if lines else 0
 

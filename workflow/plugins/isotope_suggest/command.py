@@ -25,7 +25,7 @@ from isotope.cli.arguments import (
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
 if TYPE_CHECKING:
-    from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+    from isotope_suggest.ask.answers import Answer, AnswerList, SectionAnswer
     from isotope_suggest.ask.engine import Engine
 
 _COMMAND = "isotope suggest"
@@ -35,7 +35,7 @@ _MOST = 10
 # More than any text that is read, in bytes.
 _TEXT_BYTES = 1 << 20
 _WIDEST = 48
-_Ask = Callable[["Engine"], "Answers[Answer] | Answers[SectionAnswer]"]
+_Ask = Callable[["Engine"], "AnswerList[Answer] | AnswerList[SectionAnswer]"]
 
 
 def add(app: typer.Typer) -> None:
@@ -177,13 +177,13 @@ def _text(data: bytes, where: str) -> str:
         raise BadQuery(where, f"no UTF-8 ({error})", "save the text as UTF-8") from error
 
 
-def as_record(answers: "Answers[Answer] | Answers[SectionAnswer]") -> str:
+def as_record(answers: "AnswerList[Answer] | AnswerList[SectionAnswer]") -> str:
     """Return answers as JSON: `notes`, and `answers` with the fields of either kind."""
     record = {"notes": answers.notes, "answers": [asdict(answer) for answer in answers]}
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
 
-def as_text(answers: "Answers[Answer] | Answers[SectionAnswer]") -> str:
+def as_text(answers: "AnswerList[Answer] | AnswerList[SectionAnswer]") -> str:
     """Return answers for a terminal: notes, a table, then what to read whole, paste or open."""
     from isotope.tabulate.table import plain  # noqa: PLC0415
     from isotope_suggest.ask.answers import Answer  # noqa: PLC0415

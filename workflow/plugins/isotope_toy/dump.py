@@ -21,7 +21,7 @@ from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope_toy import captions, pages, wit, words
 from isotope_toy.edition import replay
-from isotope_toy.pages import FLAG, LOGO, Page, Section, caption_of
+from isotope_toy.pages import FLAG, LOGO, Page, ToySection, caption_of
 
 _DUE = {
     "redirect": (10, 0),
@@ -257,7 +257,7 @@ def _language_links(page: Page, seed: int) -> Iterator[str]:
     yield from (f"[[{code}:{page.title}]]" for code in codes)
 
 
-def _section(rng: random.Random, page: Page, section: Section) -> str:
+def _section(rng: random.Random, page: Page, section: ToySection) -> str:
     bars = "=" * (2 + len(section.above))
     blocks = [f"{bars} {section.later_title or section.title} {bars}"] if section.title else []
     blocks += _pictures(rng, page, section)
@@ -267,7 +267,7 @@ def _section(rng: random.Random, page: Page, section: Section) -> str:
     return "\n".join([*blocks, *_extras(rng, page, section)])
 
 
-def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]:
+def _pictures(rng: random.Random, page: Page, section: ToySection) -> Iterator[str]:
     pictures = list(section.pictures)
     if not section.title and (pictures or rng.choice((True, False))):
         image = pictures.pop(0) if pictures else None
@@ -292,7 +292,7 @@ def _cite(rng: random.Random, page: Page, sentence: str) -> str:
     return sentence
 
 
-def _extras(rng: random.Random, page: Page, section: Section) -> Iterator[str]:
+def _extras(rng: random.Random, page: Page, section: ToySection) -> Iterator[str]:
     chance, year = rng.random(), rng.randrange(1900, 2000)
     if section.pictures or section.subject or not section.title:
         return

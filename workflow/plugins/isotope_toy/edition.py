@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from isotope_toy import gaps, scenes
 from isotope_toy import pages as toy_pages
-from isotope_toy.pages import Page, Picture, Section
+from isotope_toy.pages import Page, Picture, ToySection
 
 Drawn = TypeVar("Drawn")
 
@@ -68,7 +68,9 @@ def _illustrated(page: Page, edition: int) -> Entry:
     return Entry(page, replace(page, sections=sections, first=page), ILLUSTRATED)
 
 
-def replay(rng: random.Random, page: Page, draw: Callable[[Page, Section], Drawn]) -> list[Drawn]:
+def replay(
+    rng: random.Random, page: Page, draw: Callable[[Page, ToySection], Drawn]
+) -> list[Drawn]:
     """Return what `draw` makes of each section of the page.
 
     `draw` takes random numbers from `rng`. Each section of a revised page gets the numbers that it
@@ -165,7 +167,7 @@ def _move(page: Page) -> bool:
 
 
 def _give_section(page: Page) -> bool:
-    page.sections.append(Section("Visitors", (), [_SENTENCE]))
+    page.sections.append(ToySection("Visitors", (), [_SENTENCE]))
     return True
 
 
@@ -204,7 +206,7 @@ REVISIONS: dict[str, Callable[[Page], bool]] = {
 }
 
 
-def _plain(page: Page) -> list[Section]:
+def _plain(page: Page) -> list[ToySection]:
     """Return the sections of the first level with nothing in them or below them but text."""
     parents = {title for section in page.sections for title in section.above}
     return [
@@ -214,7 +216,7 @@ def _plain(page: Page) -> list[Section]:
     ]
 
 
-def _pictured(page: Page) -> Section:
+def _pictured(page: Page) -> ToySection:
     """Return the last section with a picture that is the page's own."""
     return next(
         s

@@ -13,7 +13,7 @@ from isotope_toy.pages import (
     SPLITS,
     Page,
     Picture,
-    Section,
+    ToySection,
     has_spare_abroad,
     pictures,
     stock_sentences,
@@ -65,14 +65,14 @@ def _subject(
     return None, []
 
 
-def _section(rng: random.Random, page: Page, subject: Picture, pages: int) -> Section:
+def _section(rng: random.Random, page: Page, subject: Picture, pages: int) -> ToySection:
     titles = {section.title for section in page.sections}
     medium = subject.medium
     title = f"Second {medium.lower()}" if medium in titles else medium
     more = stock_sentences(rng, words.ABOUT_ART, rng.randint(2, 3), pages, medium)
     if subject.owner != page.title:
         more.append(_CAME.format(owner=subject.owner, year=rng.randrange(1700, 2015)))
-    return Section(title, (), [subject.sentence, *more], subject=subject)
+    return ToySection(title, (), [subject.sentence, *more], subject=subject)
 
 
 def _due(when: tuple[int, int], number: int) -> bool:

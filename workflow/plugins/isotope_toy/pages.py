@@ -63,7 +63,7 @@ class Picture:
 
 
 @dataclass(slots=True)
-class Section:
+class ToySection:
     """One section: its text as WIT has it, and how the later dump differs.
 
     `origin` is its place in the page's first edition, -1 where it has none. `subject` is a picture
@@ -101,7 +101,7 @@ class Page:
     title: str
     later_title: str
     split: str
-    sections: list[Section]
+    sections: list[ToySection]
     abroad: list[Picture]
     first: "Page | None" = None
 
@@ -199,25 +199,25 @@ def stock_sentences(
     return [_fill(rng, sentence, pages, medium) for sentence in rng.sample(stock, n)]
 
 
-def _lead(rng: random.Random, title: str, pages: int) -> Section:
+def _lead(rng: random.Random, title: str, pages: int) -> ToySection:
     kind = title.rsplit(maxsplit=1)[-1].lower()
     first = f"'''{title}''' is a public {kind} near [[{words.title(rng.randrange(pages))}]]."
-    return Section("", (), [first, *stock_sentences(rng, words.ABOUT_PLACE, 1, pages)])
+    return ToySection("", (), [first, *stock_sentences(rng, words.ABOUT_PLACE, 1, pages)])
 
 
-def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
+def _plain_sections(rng: random.Random, pages: int) -> list[ToySection]:
     n = rng.choices((0, 1, 2, 3), weights=(32, 40, 20, 8))[0]
     titles = rng.sample(words.PLAIN_TITLES, n)
     nested = n > 1 and rng.random() < _SHARES["nested"]
     above = [(titles[i - 1],) if nested and i == n - 1 else () for i in range(n)]
     return [
-        Section(t, a, stock_sentences(rng, words.ABOUT_PLACE, rng.randint(2, 5), pages))
+        ToySection(t, a, stock_sentences(rng, words.ABOUT_PLACE, rng.randint(2, 5), pages))
         for t, a in zip(titles, above, strict=True)
     ]
 
 
 def _hang(
-    rng: random.Random, page_pictures: list[Picture], sections: list[Section], pages: int
+    rng: random.Random, page_pictures: list[Picture], sections: list[ToySection], pages: int
 ) -> None:
     """Put each picture, and a sentence on it, into the lead, the last section or a new one."""
     for i, picture in enumerate(page_pictures):
@@ -229,10 +229,10 @@ def _hang(
             sections[-1].pictures.append(picture)
         else:
             more = stock_sentences(rng, words.ABOUT_ART, rng.randint(2, 3), pages, picture.medium)
-            sections.append(Section(picture.medium, (), [picture.sentence, *more], [picture]))
+            sections.append(ToySection(picture.medium, (), [picture.sentence, *more], [picture]))
 
 
-def _lead_with(lead: Section, picture: Picture) -> None:
+def _lead_with(lead: ToySection, picture: Picture) -> None:
     name, predicate = lead.sentences[0].split(" is ", 1)
     lead.sentences[0] = f"{name[3:-3]} is {predicate}"
     subject = f"The {picture.medium.lower()} of {name}"
@@ -240,19 +240,19 @@ def _lead_with(lead: Section, picture: Picture) -> None:
     lead.pictures.append(picture)
 
 
-def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section]) -> None:
+def _oddities(rng: random.Random, seed: int, number: int, sections: list[ToySection]) -> None:
     """Add what the filters of the qrels drop: copies, twins, pictures and texts in two splits."""
     pictured = next(s for s in sections if s.pictures)
     first = pictured.pictures[0]
     if _due("copies", number):
         copied = [first.sentence, "This copy was painted [[replica|from memory]]."]
-        sections.append(Section("Copies", (), copied, [first]))
+        sections.append(ToySection("Copies", (), copied, [first]))
     if _due("twins", number):
         sections.extend(_twins(rng, seed, number))
     if _due("val's guest", number) or _due("train's guest", number):
         guest = pictures(seed, number - 1)[0]
         lent = [guest.sentence, f"It is on loan from [[{guest.owner}|its owner]]."]
-        sections.append(Section("Loans", (), lent, [guest]))
+        sections.append(ToySection("Loans", (), lent, [guest]))
     if _due("straddles", number):
         second = pictures(seed, number)[-1]
         pictured.pictures.append(second)
@@ -260,7 +260,7 @@ def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section
         pictured.splits[second.url] = "val"
 
 
-def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
+def _twins(rng: random.Random, seed: int, number: int) -> list[ToySection]:
     """Two sections with one title and one text under two parents, each with its own picture."""
     scenes = random.Random(f"{seed}/{number}/twins")
     pair = [_picture(scenes, number, "Plate", f"{side} plate") for side in ("east", "west")]
@@ -269,13 +269,13 @@ def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
     halls = [f"{side} hall" for side in ("East", "West")]
     histories = [f"The {hall.lower()} was added in {year}." for hall in halls]
     nested = [
-        (Section(hall, (), [history]), Section("Plates", (hall,), text, [picture]))
+        (ToySection(hall, (), [history]), ToySection("Plates", (hall,), text, [picture]))
         for hall, history, picture in zip(halls, histories, pair, strict=True)
     ]
     return [section for both in nested for section in both]
 
 
-def _edit(rng: random.Random, section: Section) -> None:
+def _edit(rng: random.Random, section: ToySection) -> None:
     """Change one section in ten between WIT and the dump: a new heading or a new sentence."""
     chance = rng.random()
     if chance < _SHARES["retitled"]:

@@ -17,7 +17,7 @@ from isotope.core import store
 from isotope.schemas.acquire import WIT_COLUMNS
 from isotope_toy import captions, words
 from isotope_toy.edition import replay
-from isotope_toy.pages import SPLITS, Page, Picture, Section, caption_of
+from isotope_toy.pages import SPLITS, Page, Picture, ToySection, caption_of
 
 Row = list[str]
 SHARDS = {"train": 2, "val": 1, "test": 1}
@@ -92,7 +92,7 @@ def languages(page: Page, seed: int) -> list[str]:
     return [code for code in dict.fromkeys(codes) if code != "en"]
 
 
-def _section(rng: random.Random, page: Page, section: Section) -> Iterator[tuple[str, Row]]:
+def _section(rng: random.Random, page: Page, section: ToySection) -> Iterator[tuple[str, Row]]:
     for picture in section.pictures:
         split = section.splits.get(picture.url, page.split)
         yield split, _english(rng, page, section, picture)
@@ -113,7 +113,7 @@ def _row(language: str, page: Page, picture: Picture, *texts: str, main: bool, r
     return [*fields, about_page, about_section]
 
 
-def _english(rng: random.Random, page: Page, section: Section, picture: Picture) -> Row:
+def _english(rng: random.Random, page: Page, section: ToySection, picture: Picture) -> Row:
     scene, medium = picture.scene, picture.medium
     texts = [
         words.plain(caption_of(picture)),

@@ -93,11 +93,11 @@ def pictures_in(root: Path) -> PictureNames:
 
 
 def beside(table: Path, values: Sequence[str]) -> Path | None:
-    """Return the folder near a table with the pictures that its values name, if there is one."""
+    """Return the folder near a table with the pictures that its values name, if near is one."""
     named = list(dict.fromkeys(islice((v for v in values if is_picture(v)), _ENOUGH)))
     if named and all(map(os.path.isabs, named)):
-        there = [Path(value).parent for value in named if Path(value).is_file()]
-        return Path(os.path.commonpath(there)) if len(there) >= _SHARE * len(named) else None
+        near = [Path(value).parent for value in named if Path(value).is_file()]
+        return Path(os.path.commonpath(near)) if len(near) >= _SHARE * len(named) else None
     parent = table if table.is_dir() else table.parent
     folders = (path.name for path in parent.glob("*") if path.is_dir()) if named else ()
     visible = sorted(name for name in folders if not name.startswith("."))

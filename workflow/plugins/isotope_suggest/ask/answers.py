@@ -79,7 +79,7 @@ class SectionAnswer:
 NO_CHANCE = (None, None, None)
 
 
-class Answers(list[_Item], Generic[_Item]):
+class AnswerList(list[_Item], Generic[_Item]):
     """Answers, best first, with `notes`: sentences on how far they can be trusted."""
 
     def __init__(self, items: Iterable[_Item] = (), notes: Sequence[str] = ()) -> None:

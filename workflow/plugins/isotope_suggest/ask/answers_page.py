@@ -6,13 +6,13 @@ from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.pixels import thumbnail
 from isotope.report.site import environment
-from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+from isotope_suggest.ask.answers import Answer, AnswerList, SectionAnswer
 from isotope_suggest.ask.cards import chance
 from isotope_suggest.ask.engine import Engine
 
 
 def write_html(
-    answers: Answers[Answer] | Answers[SectionAnswer], engine: Engine, out: Path
+    answers: AnswerList[Answer] | AnswerList[SectionAnswer], engine: Engine, out: Path
 ) -> None:
     """Write the page; pictures that were crawled are in it, others are named.
 

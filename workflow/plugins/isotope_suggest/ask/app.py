@@ -41,7 +41,7 @@ from isotope_judge.suggestions import (
     pasted,
     verdict_json,
 )
-from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+from isotope_suggest.ask.answers import Answer, AnswerList, SectionAnswer
 from isotope_suggest.ask.cards import answer_card, section_card
 from isotope_suggest.ask.engine import Engine
 from isotope_suggest.ask.workers import Abandoned, Busy, Workers
@@ -165,7 +165,7 @@ class _Page:
         """Return a section of the collection, `?id=`, with pictures for it."""
         text_id = _parameter(request, "id")
 
-        def answer() -> tuple[SectionAnswer, Answers[Answer]]:
+        def answer() -> tuple[SectionAnswer, AnswerList[Answer]]:
             section = self._engine.section(text_id)
             answers = self._engine.pictures_of_section(text_id, top=TOP)
             self._ledger.refresh()
@@ -184,7 +184,7 @@ class _Page:
         """Return a picture of the collection, `?id=`, with sections for it."""
         image_id = _parameter(request, "id")
 
-        def answer() -> tuple[Answer, Answers[SectionAnswer]]:
+        def answer() -> tuple[Answer, AnswerList[SectionAnswer]]:
             picture = self._engine.picture(image_id)
             sections = self._engine.sections(image_id, top=TOP)
             self._ledger.refresh()
@@ -198,7 +198,7 @@ class _Page:
         search = request.query_params.get("search", "")
         after = request.query_params.get("after", "")
 
-        def answer() -> Answers[SectionAnswer]:
+        def answer() -> AnswerList[SectionAnswer]:
             return self._engine.unillustrated(search=search, after=after, most=SECTIONS + 1)
 
         sections = await self._ask(request, answer)
@@ -255,12 +255,12 @@ class _Page:
     async def _ask(self, request: Request, answer: Callable[[], Any]) -> Any:  # noqa: ANN401 (what `answer` returns)
         return await self._workers.run(request, answer)
 
-    def _answers(self, answers: Answers[Answer], text_id: str) -> dict[str, Any]:
+    def _answers(self, answers: AnswerList[Answer], text_id: str) -> dict[str, Any]:
         grades = dict(self._ledger.grades)
         cards = [answer_card(answer, text_id, grades) for answer in answers]
         return {"answers": cards, "notes": answers.notes, "text_id": text_id}
 
-    def _places(self, sections: Answers[SectionAnswer], image_id: str) -> dict[str, Any]:
+    def _places(self, sections: AnswerList[SectionAnswer], image_id: str) -> dict[str, Any]:
         grades = dict(self._ledger.grades)
         cards = [section_card(section, image_id, grades) for section in sections]
         return {"sections": cards, "notes": sections.notes, "image_id": image_id}

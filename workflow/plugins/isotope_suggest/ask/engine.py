@@ -16,7 +16,7 @@ from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.root import Params
 from isotope_judge.display import PooledPictures
-from isotope_suggest.ask.answers import NO_CHANCE, Answer, Answers, SectionAnswer
+from isotope_suggest.ask.answers import NO_CHANCE, Answer, AnswerList, SectionAnswer
 from isotope_suggest.ask.lookup import PictureTable, TextTable
 from isotope_suggest.ask.open_sections import OpenSections
 from isotope_suggest.ask.ranking import SYSTEMS, LiveRanker
@@ -102,7 +102,7 @@ class Engine:
 
     def pictures(
         self, text: str, *, top: int = DEPTH, section: str | None = None
-    ) -> Answers[Answer]:
+    ) -> AnswerList[Answer]:
         """Return at most `top` (10 at most) pictures for a text, best first.
 
         With `section`, a text_id, the text stands for that section's: what its page shows is left
@@ -122,7 +122,7 @@ class Engine:
         rows = candidates.rows.with_columns(pl.lit(section or "").alias("text_id"))
         return self._answers(Candidates(rows, notes + candidates.notes), words, section, top)
 
-    def pictures_of_section(self, text_id: str, *, top: int = DEPTH) -> Answers[Answer]:
+    def pictures_of_section(self, text_id: str, *, top: int = DEPTH) -> AnswerList[Answer]:
         """Return at most `top` (10 at most) pictures for a section of the collection.
 
         Raises:
@@ -144,7 +144,7 @@ class Engine:
         section: str | None,
         top: int,
         page: str | None = None,
-    ) -> Answers[Answer]:
+    ) -> AnswerList[Answer]:
         ranking = self._live.ranked(union.rows, section)
         best = ranking.rows.head(top)
         shown = self._pictures.rows(best["image_id"])
@@ -156,7 +156,7 @@ class Engine:
             )
         ]
         notes = [*union.notes, *ranking.notes]
-        return Answers(answers, notes if answers else [*notes, "no picture fits"])
+        return AnswerList(answers, notes if answers else [*notes, "no picture fits"])
 
     def _answer(
         self,
@@ -203,7 +203,7 @@ class Engine:
 
     # Sections for a picture.
 
-    def sections(self, picture: bytes | str, *, top: int = DEPTH) -> Answers[SectionAnswer]:
+    def sections(self, picture: bytes | str, *, top: int = DEPTH) -> AnswerList[SectionAnswer]:
         """Return sections for a picture: bytes of any file, or an id or URL of the collection.
 
         `probability` is that of the feed, where it has the pair.
@@ -226,7 +226,7 @@ class Engine:
             raise UnknownId(picture, problem, "give a file, or an id or URL of its images.parquet")
         return self._places_of(image_id, top)
 
-    def _places_of(self, image_id: str, top: int) -> Answers[SectionAnswer]:
+    def _places_of(self, image_id: str, top: int) -> AnswerList[SectionAnswer]:
         dense, notes = self._retriever.dense, list[str]()
         vector = dense.images.vector(image_id) if dense else None
         if vector is None or not self._sources.vectors("texts"):
@@ -245,7 +245,7 @@ class Engine:
 
     def _places(
         self, rows: pl.DataFrame, image_id: str, notes: Sequence[str], top: int
-    ) -> Answers[SectionAnswer]:
+    ) -> AnswerList[SectionAnswer]:
         best = fused(rows, "text_id").head(top)
         shown = self._texts.shown(best["text_id"].to_list())
         captions = self._captions(image_id)
@@ -259,7 +259,7 @@ class Engine:
             )
             for text_id in best["text_id"]
         ]
-        return Answers(places, [*notes] if places else [*notes, "no section fits"])
+        return AnswerList(places, [*notes] if places else [*notes, "no section fits"])
 
     def _captions(self, image_id: str) -> list[str]:
         rows = self._pictures.rows([image_id])
@@ -272,7 +272,7 @@ class Engine:
 
     def unillustrated(
         self, *, search: str = "", after: str = "", most: int = 50
-    ) -> Answers[SectionAnswer]:
+    ) -> AnswerList[SectionAnswer]:
         """Return open sections as `OpenSections.listed` does.
 
         Raises:

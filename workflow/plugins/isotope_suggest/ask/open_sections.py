@@ -5,7 +5,7 @@ from functools import cached_property
 import polars as pl
 
 from isotope.core.errors import MissingFile, UnknownId
-from isotope_suggest.ask.answers import Answers, SectionAnswer
+from isotope_suggest.ask.answers import AnswerList, SectionAnswer
 from isotope_suggest.ask.lookup import TextTable
 from isotope_suggest.ask.sources import AskedCollection
 from isotope_suggest.schemas import FEED
@@ -55,7 +55,7 @@ class OpenSections:
 
     def listed(
         self, *, search: str = "", after: str = "", most: int = 50
-    ) -> Answers[SectionAnswer]:
+    ) -> AnswerList[SectionAnswer]:
         """Return open sections, the likeliest to need a picture first, after the section `after`.
 
         `reasons` counts the feed's suggestions, if there are any; `search` is a part of a page's or
@@ -88,7 +88,7 @@ class OpenSections:
             for row in some.iter_rows()
             if row[0] in shown
         )
-        return Answers(places, [self._summary])
+        return AnswerList(places, [self._summary])
 
     @property
     def _summary(self) -> str:

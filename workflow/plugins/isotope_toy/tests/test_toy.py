@@ -288,7 +288,7 @@ def test_image_urls_follow_the_upload_layout(rows):
 
 
 @pytest.fixture(scope="module")
-def open_sections() -> list[tuple[toy_pages.Page, toy_pages.Section]]:
+def open_sections() -> list[tuple[toy_pages.Page, toy_pages.ToySection]]:
     """The sections that describe a picture and do not show it, each with its page."""
     pages = [gaps.with_gaps(toy_pages.page(SEED, n, PAGES), SEED, PAGES) for n in range(PAGES)]
     return [(page, section) for page in pages for section in page.sections if section.subject]

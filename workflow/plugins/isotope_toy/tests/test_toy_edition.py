@@ -15,7 +15,7 @@ import pytest
 
 from isotope_toy import dump, gaps, pages, snapshot, words
 from isotope_toy.edition import ILLUSTRATED, REVISIONS, Entry, entries
-from isotope_toy.pages import Section
+from isotope_toy.pages import ToySection
 
 PAGES = 300
 XMLNS = "{http://www.mediawiki.org/xml/export-0.10/}"
@@ -155,7 +155,7 @@ def test_of_the_sections_without_their_picture_editors_fill_six_in_ten(revisions
     assert outcomes["none can be"] == pytest.approx(1000 / 66, abs=5)
 
 
-def outcome(entry: Entry, section: Section) -> str:
+def outcome(entry: Entry, section: ToySection) -> str:
     """What became of a section that describes a picture."""
     assert entry.now
     assert section.subject

@@ -7,7 +7,7 @@ from typing import TypeVar
 from PIL import Image, ImageDraw
 
 from isotope.core.errors import BadQuery, UnknownId
-from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+from isotope_suggest.ask.answers import Answer, AnswerList, SectionAnswer
 from isotope_suggest.ask.engine import Engine
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
@@ -119,7 +119,9 @@ class Town(Engine):
         self.dropped: list[bytes] = []
         self.released = Event()
 
-    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Answers[Answer]:
+    def pictures(
+        self, text: str, *, top: int = 10, section: str | None = None
+    ) -> AnswerList[Answer]:
         """Return all pictures, the one first whose number the text has."""
         self.texts.append(text)
         if "wait" in text:
@@ -128,14 +130,14 @@ class Town(Engine):
             raise BadQuery("the text", "it is empty", "paste or type some")
         notes = ["Few of these words are in a caption."] if "étranger" in text else []
         first = [answer for answer in self.pictured if answer.image_id in text]
-        return Answers([*first, *(p for p in self.pictured if p not in first)][:top], notes)
+        return AnswerList([*first, *(p for p in self.pictured if p not in first)][:top], notes)
 
-    def pictures_of_section(self, text_id: str, *, top: int = 10) -> Answers[Answer]:
+    def pictures_of_section(self, text_id: str, *, top: int = 10) -> AnswerList[Answer]:
         """Return all pictures."""
         self.section(text_id)
-        return Answers(self.pictured[:top])
+        return AnswerList(self.pictured[:top])
 
-    def sections(self, picture: bytes | str, *, top: int = 10) -> Answers[SectionAnswer]:
+    def sections(self, picture: bytes | str, *, top: int = 10) -> AnswerList[SectionAnswer]:
         """Return the first places; any WebP is a picture."""
         if isinstance(picture, str):
             self.picture(picture)
@@ -143,16 +145,16 @@ class Town(Engine):
             self.dropped.append(picture)
             if picture[8:12] != b"WEBP":
                 raise BadQuery("the picture", "no picture that can be decoded", "choose another")
-        return Answers(self.placed[: min(top, 3)])
+        return AnswerList(self.placed[: min(top, 3)])
 
     def unillustrated(
         self, *, search: str = "", after: str = "", most: int = 50
-    ) -> Answers[SectionAnswer]:
+    ) -> AnswerList[SectionAnswer]:
         """Return places with `search` in a title."""
         ids = [section.text_id for section in self.placed]
         remaining = self.placed[ids.index(after) + 1 :] if after else self.placed
         titles = ((f"{p.page_title} {p.section_title}".lower(), p) for p in remaining)
-        return Answers([section for title, section in titles if search.lower() in title][:most])
+        return AnswerList([section for title, section in titles if search.lower() in title][:most])
 
     def section(self, text_id: str) -> SectionAnswer:
         """Return one of the places."""

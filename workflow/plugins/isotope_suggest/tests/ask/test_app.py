@@ -23,7 +23,7 @@ from workflow.plugins.isotope_suggest.tests.ask.fake_engine import SECTIONS, Tow
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope_judge.ledger import Ledger
 from isotope_judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
-from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+from isotope_suggest.ask.answers import Answer, AnswerList, SectionAnswer
 from isotope_suggest.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
 from isotope_suggest.ask.workers import Workers
 
@@ -280,7 +280,7 @@ def test_json_that_cannot_be_read_is_400(client, path, content):
 class Bombed(Town):
     """Decodes for long."""
 
-    def sections(self, picture: bytes | str, *, top: int = 10) -> Answers[SectionAnswer]:
+    def sections(self, picture: bytes | str, *, top: int = 10) -> AnswerList[SectionAnswer]:
         """Return places when `released`."""
         self.released.wait(30)
         return super().sections(picture, top=top)
@@ -376,11 +376,13 @@ def test_the_page_has_nothing_from_elsewhere_and_may_load_nothing_from_there(cli
 class Slow(Town):
     """Takes its time for each text, to be found out by others."""
 
-    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Answers[Answer]:
+    def pictures(
+        self, text: str, *, top: int = 10, section: str | None = None
+    ) -> AnswerList[Answer]:
         """Return nothing, once released."""
         self.texts.append(text)
         self.released.wait(20)
-        return Answers()
+        return AnswerList()
 
 
 @pytest.fixture

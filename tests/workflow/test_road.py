@@ -218,7 +218,7 @@ PLANNED = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
 FAILURES = {
     "isotope_explain/failures.py": "explain_failures",
     "isotope_explain/schemas.py": "explain_failures",
-    "isotope_explain/page.py": "explain_page",
+    "isotope_explain/failures_page.py": "explain_page",
 }
 
 

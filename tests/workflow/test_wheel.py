@@ -109,7 +109,7 @@ def test_dvc_s_record_names_no_place_where_isotope_is_installed(repeated):
 @pytest.mark.long
 def test_dvc_sees_an_edit_of_the_installed_code_by_its_stages(repeated, venv):
     place, _ = repeated
-    module = venv.packages / "isotope_explain/page.py"
+    module = venv.packages / "isotope_explain/failures_page.py"
     text = module.read_bytes()
     module.write_bytes(text + b"\n# edited\n")
     try:

@@ -63,7 +63,11 @@ READ = {
             *("crawl/earlier.py", "crawl/identity.py", "crawl/ledger.py", "crawl/pictures.py"),
             *("crawl/shard.py", "crawl/sides.py", "crawl/wanted.py"),
             *("encode/cache.py", "encode/metadata.py", "encode/multimodal.py", "encode/shard.py"),
-            *("isotope_explain/objects.py", "isotope_explain/page.py", "isotope_papers/oven.py"),
+            *(
+                "isotope_explain/objects.py",
+                "isotope_explain/failures_page.py",
+                "isotope_papers/oven.py",
+            ),
             *("isotope_explain/perturb.py", "isotope_explain/ranks.py", "tabulate/objects.py"),
             *(
                 "isotope_judge/display.py",

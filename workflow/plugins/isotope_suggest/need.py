@@ -1,4 +1,4 @@
-"""Ought a section to have a picture? A logistic regression on what the section and its page are.
+"""The need of a picture: a logistic regression on what a section and its page are.
 
 It learns which sections of the training pages have one; no list of words decides. Pages are cut
 into folds: no section gets its probability from weights that saw its page, and the log odds of the
@@ -50,7 +50,7 @@ _FAR = 500.0
 
 
 @dataclass(frozen=True)
-class Ought:
+class NeedModel:
     """What the model learned.
 
     A feature of `features` has the columns of `columns_of`, by its `knots`. The log odds
@@ -111,8 +111,8 @@ class Ought:
             part.write_text(json.dumps(fields, indent=1) + "\n", "utf-8")
 
 
-def load(model: Path) -> Ought:
-    """Read what `Ought.save` wrote.
+def load(model: Path) -> NeedModel:
+    """Read what `NeedModel.save` wrote.
 
     Raises:
         MissingFile: no such file.
@@ -122,7 +122,7 @@ def load(model: Path) -> Ought:
         fields = json.loads(model.read_text("utf-8"))
         if fields.pop("form") != _FORM:
             raise ValueError(f"no `{_FORM}`")
-        return Ought(**fields)
+        return NeedModel(**fields)
     except FileNotFoundError as error:
         raise MissingFile(model, "no such file", "run the phase suggest") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -130,7 +130,7 @@ def load(model: Path) -> Ought:
         raise CorruptFile(model, problem, "remove it and run the phase suggest again") from error
 
 
-def learn(rows: pl.DataFrame) -> tuple[Ought, Floats]:
+def learn(rows: pl.DataFrame) -> tuple[NeedModel, Floats]:
     """Return the model of all rows, and the probability of each by weights that saw no page of it.
 
     `rows` have TRAITS, `role` and `fold`, a number below FOLDS that the rows of a page
@@ -150,7 +150,7 @@ def learn(rows: pl.DataFrame) -> tuple[Ought, Floats]:
     return replace(fitted, spreads=_spreads(fitted, rows)), sigmoid(slope * apart + shift)
 
 
-def importances(model: Ought | Path) -> pl.DataFrame:
+def importances(model: NeedModel | Path) -> pl.DataFrame:
     """Return (feature, weight): how much each feature moves the log odds, the weightiest first.
 
     A weight is the standard deviation, over the sections learned from, of what the feature adds;
@@ -167,7 +167,7 @@ def sigmoid(log_odds: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(log_odds, -_FAR, _FAR)))
 
 
-def _fitted(rows: pl.DataFrame, has_picture: Labels) -> Ought:
+def _fitted(rows: pl.DataFrame, has_picture: Labels) -> NeedModel:
     """Return the model that these sections teach, not calibrated."""
     from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415 (slow to import)
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (slow to import)
@@ -183,7 +183,7 @@ def _fitted(rows: pl.DataFrame, has_picture: Labels) -> Ought:
     matrix = hstack([csr_matrix(dense), buckets(rows["heading"])], format="csr")
     fit = LogisticRegression(C=PENALTY, max_iter=_MOST_STEPS).fit(matrix, has_picture)
     weights, of_classes, of_headings = np.split(fit.coef_[0], [len(means), dense.shape[1]])
-    return Ought(
+    return NeedModel(
         knots=knots,
         means=means.tolist(),
         scales=scales.tolist(),
@@ -215,7 +215,7 @@ def _scaled(log_odds: Floats, has_picture: Labels) -> tuple[float, float]:
     return float(fit.coef_[0, 0]), float(fit.intercept_[0])
 
 
-def _spreads(model: Ought, rows: pl.DataFrame) -> dict[str, float]:
+def _spreads(model: NeedModel, rows: pl.DataFrame) -> dict[str, float]:
     values, spreads = features(rows), dict[str, float]()
     for name, added in model.parts(rows).items():
         falls = name in values.columns and np.cov(added, values[name].to_numpy())[0, 1] < 0

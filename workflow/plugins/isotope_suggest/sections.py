@@ -18,8 +18,8 @@ from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
 from isotope.intake.wiki_files import FILES
 from isotope.schemas.project import PROJECTION
+from isotope_suggest.need import FOLDS, Floats, NeedModel, learn
 from isotope_suggest.origins import Origins
-from isotope_suggest.ought import FOLDS, Floats, Ought, learn
 from isotope_suggest.resources import SQL
 from isotope_suggest.schemas import SECTION_ROLES
 
@@ -46,7 +46,7 @@ def describe_sections(  # noqa: PLR0913
     maximum_usage: int,
     projections: Sequence[Path] = (),
 ) -> None:
-    """Write schemas.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
+    """Write schemas.SECTION_ROLES to `out` and `need.NeedModel` as JSON to `model`.
 
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
     Wikimedia's article-topic predictions, or none. `projections`, one a source or none, name the
@@ -75,7 +75,7 @@ def describe_sections(  # noqa: PLR0913
         learned.save(model)
 
 
-def learn_pages(traits: Path, most: int = LEARNED) -> tuple[Ought, pl.DataFrame]:
+def learn_pages(traits: Path, most: int = LEARNED) -> tuple[NeedModel, pl.DataFrame]:
     """Return the model, and (text_id, apart): probabilities of the rows that it learned from.
 
     `traits` is the table of sql/suggest/traits.sql. At most about `most` sections of
@@ -134,7 +134,7 @@ def _check_outlined(traits: Path, texts: Path, outlines: Sequence[Path]) -> None
         raise EmptyTable(where, problem, "parse the sources, and collect, from the same snapshots")
 
 
-def _write(traits: Path, model: Ought, apart: pl.DataFrame, out: Path) -> None:
+def _write(traits: Path, model: NeedModel, apart: pl.DataFrame, out: Path) -> None:
     """Write SECTION_ROLES in the order of `traits`."""
     progress = Progress("sections", store.rows_in(traits))
     with store.writer(out, SECTION_ROLES) as table, pq.ParquetFile(traits) as file:

@@ -32,7 +32,7 @@ from isotope_verify.outcome import Check, ItemSample, failed
 from isotope_verify.printed import check_printed
 from isotope_verify.rankings import check_rankings
 from isotope_verify.subject import Built, ReleaseSubject, Subject
-from isotope_verify.tables import Numbers, check_means, check_significance
+from isotope_verify.table_cells import Numbers, check_means, check_significance
 from isotope_verify.vectors import check_vectors
 
 _SIGNIFICANCE = ".significance"

@@ -107,6 +107,6 @@ use rule showing as explain_page with:
     output:
         page="results/report/{collection}/failures.html",
     params:
-        call="isotope_explain.page:write_failures_page",
+        call="isotope_explain.failures_page:write_failures_page",
         scope=report.scope,
         shown=lambda w: explained.asked.failures[w.collection].shown,

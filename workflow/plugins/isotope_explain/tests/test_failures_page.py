@@ -15,8 +15,8 @@ from isotope.report.site import PAGES
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.tabulate.table import write_table
+from isotope_explain.failures_page import PageFiles, failures_page, noun, parts, sentences
 from isotope_explain.objects import BOX
-from isotope_explain.page import PageFiles, failures_page, noun, parts, sentences
 from isotope_explain.schemas import CONCEPTS, FAILURES
 
 FAILURE = {

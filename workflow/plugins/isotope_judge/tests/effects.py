@@ -10,7 +10,7 @@ EFFECTS = {
 }
 RUN_BY = {
     f"{_PARAMS}/judge.yaml": (
-        "workflow/plugins/isotope_judge/tests/test_judges.py"
+        "workflow/plugins/isotope_judge/tests/test_model_judges.py"
         "::test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_own"
     ),
     f"{_PARAMS}/track.yaml": (

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope_suggest.measure.evaluate import calibration_error, equal_mass
-from isotope_suggest.ought import Floats
+from isotope_suggest.need import Floats
 
 Labels = NDArray[np.bool_]
 SPLITS = ("train", "validation", "test")

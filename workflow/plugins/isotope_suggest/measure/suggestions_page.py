@@ -22,7 +22,7 @@ from isotope_suggest import filters, verdicts
 from isotope_suggest.likeness import Likeness
 from isotope_suggest.measure import drawings, editors, evaluate, variety
 from isotope_suggest.measure.sections import quality
-from isotope_suggest.ought import importances
+from isotope_suggest.need import importances
 from isotope_suggest.schemas import TAKEN_UP
 
 SPLIT = "test"

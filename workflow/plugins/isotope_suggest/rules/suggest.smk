@@ -177,7 +177,7 @@ use rule showing as suggest_page with:
         tables_folder=directory("results/tables/{collection}/suggest"),
         figures_folder=directory("results/figures/{collection}/suggest"),
     params:
-        call="isotope_suggest.measure.page:write_page",
+        call="isotope_suggest.measure.suggestions_page:write_page",
         seed=suggestions.asked.seed,
         most=suggestions.asked.most,
         scope=report.scope,

@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope_judge.schemas import SUGGESTION_SHEET
-from isotope_suggest.ought import Ought
+from isotope_suggest.need import NeedModel
 from isotope_suggest.schemas import (
     FEED,
     FILTERED,
@@ -38,7 +38,7 @@ def write(rows: list[dict[str, Any]], schema: Any, path: Path) -> Path:
 
 
 def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
-    """Write the inputs of `measure.page.write_page` below `root`; return them by argument."""
+    """Write what `suggestions_page.write_page` reads below `root`; return it by argument."""
     texts = [*(f"j{n:02}" for n in range(JUDGED)), *(f"o{n:02}" for n in range(OPEN))]
     images = [f"i{n:02}" for n in range(JUDGED)]
     scored, feed = _scored(images), _feed()
@@ -60,7 +60,7 @@ def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
     followed = write(_taken_up(feed), TAKEN_UP, root / "taken_up.parquet")
     pixels = [{"image_id": f"i{n:02}", "webp": drawing(n % 5)} for n in range(12)]
     shard = write(pixels, PIXELS, root / "shard-00000.parquet")
-    Ought({}, [], [], [], {}, {}, 0.0, spreads={"length": 0.9, "list items": -1.4}).save(
+    NeedModel({}, [], [], [], {}, {}, 0.0, spreads={"length": 0.9, "list items": -1.4}).save(
         root / "ought.json"
     )
     (root / "calibration.json").write_text(json.dumps(calibration()), "utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from workflow.plugins.isotope_suggest.tests.suggested import write
+from workflow.plugins.isotope_suggest.tests.suggested_collection import write
 
 from isotope.core.titles import file_name
 from isotope.core.uploads import upload_url

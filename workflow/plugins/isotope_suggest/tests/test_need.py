@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
-from workflow.plugins.isotope_suggest.tests.outlined import Encyclopedia, Section, drawn, world
+from workflow.plugins.isotope_suggest.tests.encyclopedia import Encyclopedia, Section, drawn, world
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope_suggest import ought
+from isotope_suggest import need
 from isotope_suggest.measure import sections
 from isotope_suggest.measure.sections import quality
-from isotope_suggest.ought import importances, learn
+from isotope_suggest.need import importances, learn
 from isotope_suggest.sections import describe_sections
 
 ROWS = 40
@@ -40,7 +40,7 @@ def rows_of(headings: list[str], characters: list[int], pictures: list[bool]) ->
             "heading": headings,
             "characters": characters,
             "role": ["illustrated" if has_picture else "open" for has_picture in pictures],
-            "fold": [i % ought.FOLDS for i in range(n)],
+            "fold": [i % need.FOLDS for i in range(n)],
             "page_class": ["article"] * n,
             **{name: [value] * n for name, value in constant.items()},
         }
@@ -115,7 +115,7 @@ def test_headings_that_say_nonsense_leave_lists_low(tmp_path: Path):
     pages = world(150, seed=1)
     books = Encyclopedia(tmp_path, {"en": pages})
     describe_sections(**books.inputs())
-    model, rng = ought.load(tmp_path / "ought.json"), np.random.default_rng(1)
+    model, rng = need.load(tmp_path / "ought.json"), np.random.default_rng(1)
     kinds = ["prose", "prose", "list", "list", "references"]
     sections = [drawn(rng, kind) for kind in kinds for _ in range(10)]
     rows = _traits_of(sections)
@@ -142,8 +142,8 @@ def test_a_word_of_few_headings_weighs_no_more_than_they_are():
     once = rows.with_columns(heading=pl.Series(["Rarity", "Oddity", "Oddity", *[""] * 197]))
     model, _ = learn(once)
     for word, n in (("Rarity", 1), ("Oddity", 2)):
-        [bucket] = ought._hashed(word)
-        assert 0 < abs(model.headings[str(bucket)]) <= n * ought.PENALTY
+        [bucket] = need._hashed(word)
+        assert 0 < abs(model.headings[str(bucket)]) <= n * need.PENALTY
 
 
 def test_a_page_has_no_say_in_its_own_probability():
@@ -190,7 +190,7 @@ def test_a_model_comes_back_from_its_file_as_it_was(tmp_path: Path):
     rows = long_ones_have_pictures()
     model, _ = learn(rows)
     model.save(tmp_path / "ought.json")
-    again = ought.load(tmp_path / "ought.json")
+    again = need.load(tmp_path / "ought.json")
     assert again == model
     assert (again.probability(rows) == model.probability(rows)).all()
     assert importances(tmp_path / "ought.json").equals(importances(model))
@@ -200,7 +200,7 @@ def test_a_model_comes_back_from_its_file_as_it_was(tmp_path: Path):
 def test_a_file_that_is_no_model_is_refused_by_name(tmp_path: Path, text: str):
     (tmp_path / "ought.json").write_text(text)
     with pytest.raises(CorruptFile, match=r"ought\.json: no model of sections"):
-        ought.load(tmp_path / "ought.json")
+        need.load(tmp_path / "ought.json")
 
 
 def test_a_model_of_another_form_is_refused(tmp_path: Path):
@@ -209,12 +209,12 @@ def test_a_model_of_another_form_is_refused(tmp_path: Path):
     fields = json.loads((tmp_path / "ought.json").read_text())
     (tmp_path / "ought.json").write_text(json.dumps({**fields, "more": 1}))
     with pytest.raises(CorruptFile, match="run the phase suggest again"):
-        ought.load(tmp_path / "ought.json")
+        need.load(tmp_path / "ought.json")
 
 
 def test_an_absent_model_is_named(tmp_path: Path):
     with pytest.raises(MissingFile, match=r"ought\.json: no such file; run the phase suggest"):
-        ought.load(tmp_path / "ought.json")
+        need.load(tmp_path / "ought.json")
 
 
 def test_sections_without_a_column_are_refused_with_its_name():
@@ -232,11 +232,11 @@ def test_pages_whose_sections_are_all_alike_teach_nothing(shown: bool):
 
 
 def test_words_of_a_heading_are_hashed_alone_and_in_pairs_whatever_their_digits():
-    assert ought._hashed("In 1931") == ought._hashed("in 1984")
-    assert ought._hashed("early life") > ought._hashed("life")
-    assert len(ought._hashed("Werke und Nachlass")) == 5
-    assert ought._hashed("歴史") != ought._hashed("文化")
-    assert ought._hashed("") == set()
+    assert need._hashed("In 1931") == need._hashed("in 1984")
+    assert need._hashed("early life") > need._hashed("life")
+    assert len(need._hashed("Werke und Nachlass")) == 5
+    assert need._hashed("歴史") != need._hashed("文化")
+    assert need._hashed("") == set()
 
 
 def test_the_same_sections_teach_the_same_model():

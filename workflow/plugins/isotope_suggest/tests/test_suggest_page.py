@@ -8,18 +8,18 @@ import polars as pl
 import pytest
 from tests.accessibility import faults
 from tests.report_project import EVIL
-from workflow.plugins.isotope_suggest.tests.suggested import calibration, lay, write
+from workflow.plugins.isotope_suggest.tests.suggested_collection import calibration, lay, write
 
 from isotope.report.content import Scope
 from isotope.tabulate.table import FORMS
-from isotope_suggest.measure import page
+from isotope_suggest.measure import suggestions_page
 from isotope_suggest.schemas import FEED, SCORED, TAKEN_UP
 from isotope_suggest.verdicts import Suggestion, Verdict, open_ledger
 
 
 def build_page(inputs: dict[str, Any], root: Path) -> Path:
     results = root / "results"
-    page.write_page(
+    suggestions_page.write_page(
         **inputs,
         tables_folder=results / "tables/toy/suggest",
         figures_folder=results / "figures/toy/suggest",
@@ -47,9 +47,9 @@ def table(results: Path, name: str) -> pl.DataFrame:
 
 def test_every_table_comes_as_rows_csv_markdown_and_latex(results) -> None:
     folder = results / "tables/toy/suggest"
-    assert {p.stem for p in folder.iterdir()} == set(page.EXHIBITS)
+    assert {p.stem for p in folder.iterdir()} == set(suggestions_page.EXHIBITS)
     assert {p.suffix for p in folder.iterdir()} == {f".{form}" for form in FORMS}
-    assert all(table(results, name).height for name in page.EXHIBITS)
+    assert all(table(results, name).height for name in suggestions_page.EXHIBITS)
     drawn = {p.name for p in (results / "figures/toy/suggest").iterdir()}
     assert drawn == {"reliability.svg", "precision.svg", "waiting.svg"}
 

@@ -57,7 +57,7 @@ def test_a_job_has_the_queries_and_templates_of_its_plug_in():
     relations = provenance.closure("isotope_suggest.relations:write_relations")
     queries = [file for file in relations if file.startswith("isotope_suggest/sql/")]
     assert queries == [f"{folder}/{n}.sql" for n in ("10_pages", "20_titles", "30_linked")]
-    page = provenance.closure("isotope_suggest.measure.page:write_page")
+    page = provenance.closure("isotope_suggest.measure.suggestions_page:write_page")
     assert {"isotope_suggest/templates/suggest.html.j2", "templates/base.html.j2"} <= {*page}
     assert "isotope_suggest/ask/app.py" not in page
 

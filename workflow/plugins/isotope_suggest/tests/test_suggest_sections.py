@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from workflow.plugins.isotope_suggest.tests.outlined import Encyclopedia, Page, Section, world
+from workflow.plugins.isotope_suggest.tests.encyclopedia import Encyclopedia, Page, Section, world
 
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope_suggest.schemas import SECTION_ROLES

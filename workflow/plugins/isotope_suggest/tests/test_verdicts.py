@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from workflow.plugins.isotope_suggest.tests.suggested import SHEET, lay, write
+from workflow.plugins.isotope_suggest.tests.suggested_collection import SHEET, lay, write
 
 from isotope_judge.schemas import SUGGESTION_SHEET
 from isotope_suggest import verdicts

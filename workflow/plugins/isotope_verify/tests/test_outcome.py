@@ -13,10 +13,10 @@ from isotope.core.runs import ranked
 from isotope.schemas.score import SCORES
 from isotope.score.score import compare
 from isotope.search.kinds.bm25 import Bm25
-from isotope_verify import measures, rankings, tables
+from isotope_verify import measures, rankings, table_cells
 from isotope_verify.outcome import Check, ItemSample, failed
 from isotope_verify.params import Verify
-from isotope_verify.tables import Numbers
+from isotope_verify.table_cells import Numbers
 from isotope_verify.verify import CHECKS
 
 ITEMS = st.lists(st.text(min_size=1), min_size=1, max_size=60, unique=True)
@@ -156,7 +156,7 @@ def test_a_system_that_is_called_like_a_gain_has_its_own_mean(tmp_path):
     numbers = Numbers(tmp_path / "scores.parquet")
     means = {"a": 0.75, "a - b": 0.1875, "2023 - a": -0.5, "b - 2023": -0.125, "a - c": None}
     for system, mean in means.items():
-        assert tables._mean(numbers, ("small", "test", "t2m", system, "MAP")) == mean
+        assert table_cells._mean(numbers, ("small", "test", "t2m", system, "MAP")) == mean
 
 
 def compared(published: list[tuple[str, float]], recomputed: list[tuple[str, float]]) -> Check:

@@ -30,10 +30,10 @@ class Project:
     def acquire(self, **files: list) -> dict[str, str]:
         """Acquire; return what the manifest's files hold, by path, once it is known to be true."""
         fetch.acquire(DigestedSource.of_plain({"files": files}), self.manifest, self.scratch)
-        return self.told()
+        return self.listing()
 
-    def told(self) -> dict[str, str]:
-        told = {}
+    def listing(self) -> dict[str, str]:
+        files = {}
         for entry in json.loads(self.manifest.read_text())["files"]:
             data = (self.manifest.parent / entry["path"]).read_bytes()
             fs, path = fsspec.url_to_fs(entry["url"])
@@ -41,8 +41,8 @@ class Project:
             assert entry["sha256"] == hashlib.sha256(data).hexdigest()
             assert entry["bytes"] == len(data)
             assert entry["version"]
-            told[entry["path"]] = data.decode()
-        return told
+            files[entry["path"]] = data.decode()
+        return files
 
     def originals(self, **files: list) -> str | None:
         spec = Source.of_plain({"files": files})
@@ -139,7 +139,7 @@ def test_another_published_digest_is_not_met_by_the_placed_file(project):
     project.acquire(wit=[str(path)])
     with pytest.raises(ChecksumMismatch, match="published sha256 is 0000"):
         project.acquire(wit=[{"url": str(path), "sha256": "0" * 64}])
-    assert not project.manifest.exists() or project.told()
+    assert not project.manifest.exists() or project.listing()
 
 
 def test_a_failed_fetch_of_another_root_leaves_no_manifest_that_is_not_true(project):
@@ -214,9 +214,9 @@ def test_a_star_in_any_part_of_a_path_keeps_what_is_below_it(project, scheme, pa
     if scheme == "memory://":
         memory = fsspec.filesystem("memory")
         memory.put(str(project.up), str(project.up), recursive=True)
-    told = project.acquire(wit=[f"{scheme}{project.up}/{pattern}"])
-    assert {name.removeprefix("wit/") for name in told} == expected
-    assert all(text.endswith(name.removeprefix("wit/")) for name, text in told.items())
+    acquired = project.acquire(wit=[f"{scheme}{project.up}/{pattern}"])
+    assert {name.removeprefix("wit/") for name in acquired} == expected
+    assert all(text.endswith(name.removeprefix("wit/")) for name, text in acquired.items())
 
 
 @pytest.mark.parametrize("scheme", ["", "file://", "memory://"])
@@ -269,8 +269,8 @@ def test_an_edited_an_added_and_a_removed_file_change_the_plan_once(project):
 
 def test_originals_that_are_gone_after_all_change_no_plan(project):
     project.put("wit/x.tsv", "x")
-    one = project.put("dump/one.bz2", "one")
-    files = {"wit": [f"{project.up}/wit/*.tsv"], "dump": [str(one)]}
+    first = project.put("dump/one.bz2", "one")
+    files = {"wit": [f"{project.up}/wit/*.tsv"], "dump": [str(first)]}
     project.acquire(**files)
     planned = project.originals(**files)
     shutil.rmtree(project.up)

@@ -86,10 +86,10 @@ def test_a_range_that_has_no_end_is_not_read_into_memory(tmp_path):
 def test_a_page_that_grows_as_it_is_unpacked_is_not_read_into_memory(tmp_path):
     bomb = gzip.compress(bytes(70_000_000))
     fields = [(b"Content-Type", b"text/html"), (b"Content-Encoding", b"gzip"), length(bomb)]
-    said = "more than the 67108864 bytes asked for"
+    message = "more than the 67108864 bytes asked for"
     with (
         hostile(lambda _: written(OK, fields, bomb)) as server,
-        pytest.raises(FetchFailed, match=said),
+        pytest.raises(FetchFailed, match=message),
     ):
         acquired(tmp_path, f"http://127.0.1.1:{server.port}/*.gz")
 
@@ -124,7 +124,7 @@ def test_a_link_that_no_disk_can_hold_ends_no_listing(tmp_path, link, caplog):
             DigestedSource.of_plain({"files": {"wit": [url]}}), manifest, tmp_path / "scratch"
         )
         assert time.monotonic() - began < 60
-    paths = [each["path"] for each in json.loads(manifest.read_text())["files"]]
+    paths = [entry["path"] for entry in json.loads(manifest.read_text())["files"]]
     assert "wit/b.gz" in paths
     assert all(path.isprintable() for path in paths)
     assert (len(paths) == 2) != ("is no name of a file" in caplog.text)

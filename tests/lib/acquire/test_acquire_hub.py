@@ -34,10 +34,10 @@ def published(tmp_path: Path) -> Path:
     return folder
 
 
-def run(place: Path, address: str, **spec: object) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(place / "home")}
+def run(folder: Path, address: str, **spec: object) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "HF_ENDPOINT": address, "HF_HOME": str(folder / "home")}
     command = [sys.executable, "-c", ACQUIRE, json.dumps(SPEC | spec)]
-    return subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
 def test_a_pattern_of_a_data_set_names_its_files_at_a_revision(tmp_path, published):

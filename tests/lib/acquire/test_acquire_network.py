@@ -183,9 +183,9 @@ def test_a_star_is_looked_up_in_the_folders_that_a_server_lists(
 ):
     for name in ("a/x.gz", "a/y.gz", "a/z.txt", "b/x.gz", "b/c/x.gz"):
         FILES[f"/top/{name}"] = name.encode()
-    told = acquired(tmp_path, f"{server}/top/{pattern}")
-    assert {name.removeprefix("wit/") for name in told} == expected
-    assert all(data.decode().endswith(name[4:]) for name, data in told.items())
+    listed = acquired(tmp_path, f"{server}/top/{pattern}")
+    assert {name.removeprefix("wit/") for name in listed} == expected
+    assert all(data.decode().endswith(name[4:]) for name, data in listed.items())
 
 
 def test_a_pattern_that_a_server_lists_nothing_for_is_named(tmp_path, server):

@@ -93,8 +93,8 @@ def test_a_file_of_captions_is_the_same_collection(suffix, tmp_path):
     collection = isotope.read_collection(path, columns=COLUMNS)
     expected = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
     assert collection.name == "mine"
-    for one, two in ((collection.texts, expected.texts), (collection.images, expected.images)):
-        assert one.equals(two)
+    for table, other in ((collection.texts, expected.texts), (collection.images, expected.images)):
+        assert table.equals(other)
     assert collection.qrels.equals(expected.qrels)
 
 
@@ -128,8 +128,8 @@ def test_rows_without_words_or_a_picture_are_no_pairs():
 
 def test_collections_are_told_apart_by_being_the_same_object():
     """Frames have no truth of being equal; a cache asks for a hash."""
-    one, two = (isotope.read_collection({"image": ["a"], "text": ["b"]}) for _ in range(2))
-    assert one == one and one != two and len({one, two}) == 2  # noqa: PLR0124, PT018
+    first, second = (isotope.read_collection({"image": ["a"], "text": ["b"]}) for _ in range(2))
+    assert first == first and first != second and len({first, second}) == 2  # noqa: PLR0124, PT018
 
 
 @pytest.mark.parametrize(

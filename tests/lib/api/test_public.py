@@ -176,11 +176,11 @@ def test_what_a_plug_in_does_is_refused_by_name_where_it_is_not_installed(name, 
 
 
 def test_a_function_of_two_plug_ins_or_of_none_of_ours_is_refused(monkeypatch):
-    one, two, three = (
+    first, two, three = (
         plugins.Plugin(name, "isotope", functions={function: "isotope:x"})
         for name, function in (("one", "verify"), ("two", "verify"), ("three", "train"))
     )
-    monkeypatch.setattr(plugins, "registered", lambda: {"one": one, "two": two})
+    monkeypatch.setattr(plugins, "registered", lambda: {"one": first, "two": two})
     with pytest.raises(BadPlugin, match=r"^two: the function 'verify' is there already"):
         isotope.verify("release")
     monkeypatch.setattr(plugins, "registered", lambda: {"three": three})

@@ -76,7 +76,7 @@ def test_what_is_written_is_read_again(run, judged, tmp_path_factory):
         assert isotope.read_run(isotope.write_run(run, folder / name)).equals(hits)
     frame = isotope.read_qrels(judged)
     assert isotope.read_qrels(frame).equals(frame)
-    assert {(q, d, g) for q, of in judged.items() for d, g in of.items()} == {*frame.rows()}
+    assert {(q, d, g) for q, grades in judged.items() for d, g in grades.items()} == {*frame.rows()}
 
 
 def test_a_whole_frame_of_pyterrier_is_a_run():

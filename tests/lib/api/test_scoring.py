@@ -33,7 +33,7 @@ MEASURES = {
     "AP@4": ir_measures.AP @ 4,
     "bpref": ir_measures.Bpref,
 }
-ONE: Run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 1.0}}
+RUN: Run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 1.0}}
 JUDGED: Qrels = {"q1": {"b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
 
 
@@ -53,14 +53,14 @@ def test_scores_are_those_of_ir_measures(run, judged):
 
 
 def test_a_query_without_hits_counts_nothing_and_one_that_nobody_judged_does_not_count():
-    scores = isotope.score({**ONE, "q9": {"a": 1.0}}, JUDGED, "MRR@10")
+    scores = isotope.score({**RUN, "q9": {"a": 1.0}}, JUDGED, "MRR@10")
     assert dict(scores.select("query_id", "value").iter_rows()) == {"q1": 0.5, "q2": 1, "q3": 0}
     assert scores["system"].unique().to_list() == ["run"]
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_system_that_answers_nothing_scores_nothing(first):
-    runs: dict[str, Run] = {"silent": {}, "one": ONE} if first else {"one": ONE, "silent": {}}
+    runs: dict[str, Run] = {"silent": {}, "one": RUN} if first else {"one": RUN, "silent": {}}
     scores = isotope.score(runs, JUDGED, "MRR@10")
     means = dict(scores.group_by("system").agg(pl.col("value").sum()).iter_rows())
     assert means == {"silent": 0, "one": 1.5}
@@ -68,35 +68,35 @@ def test_a_system_that_answers_nothing_scores_nothing(first):
 
 
 def test_systems_that_are_numbers_are_named_by_them():
-    scores = isotope.score({1: ONE, 2: ONE}, JUDGED, "MRR@10")
+    scores = isotope.score({1: RUN, 2: RUN}, JUDGED, "MRR@10")
     assert scores["system"].unique(maintain_order=True).to_list() == ["1", "2"]
     numbers = scores.with_columns(pl.col("system").cast(pl.Int64))
     assert str(isotope.summarise(numbers)) == str(isotope.summarise(scores))
 
 
 def test_files_name_their_systems(tmp_path):
-    paths = [isotope.write_run(ONE, tmp_path / name) for name in ("bm25.trec.gz", "v1.5.parquet")]
+    paths = [isotope.write_run(RUN, tmp_path / name) for name in ("bm25.trec.gz", "v1.5.parquet")]
     scores = isotope.score(paths, JUDGED)
     assert scores["system"].unique(maintain_order=True).to_list() == ["bm25", "v1.5"]
     assert scores["measure"].n_unique() == 6
     with pytest.raises(BadArgument, match=r"two are called 'bm25'"):
-        isotope.score([paths[0], isotope.write_run(ONE, tmp_path / "bm25.parquet")], JUDGED)
+        isotope.score([paths[0], isotope.write_run(RUN, tmp_path / "bm25.parquet")], JUDGED)
 
 
 @settings(max_examples=25, deadline=None)
 @given(several=st.lists(runs(), min_size=2, max_size=4), judged=qrels())
 def test_tests_are_those_of_scipy(several, judged):
     scores = isotope.score({f"s{n}": run for n, run in enumerate(several)}, judged, "nDCG@10")
-    of = {s: scores.filter(system=s)["value"].to_numpy() for s in scores["system"].unique()}
-    pairs = len([*combinations(of, 2)])
+    values = {s: scores.filter(system=s)["value"].to_numpy() for s in scores["system"].unique()}
+    pairs = len([*combinations(values, 2)])
     tests = isotope.compare(scores)
     assert tests.height == 2 * pairs
     for row in tests.iter_rows(named=True):
-        one, two = of[row["system"]], of[row["other"]]
-        assert row["difference"] == pytest.approx(np.mean(one - two), abs=1e-12)
-        if np.var(one - two) < 1e-20:
+        first, second = values[row["system"]], values[row["other"]]
+        assert row["difference"] == pytest.approx(np.mean(first - second), abs=1e-12)
+        if np.var(first - second) < 1e-20:
             continue
-        t, p = ttest_rel(one, two)
+        t, p = ttest_rel(first, second)
         assert (row["t"], row["p"]) == (pytest.approx(t), pytest.approx(p))
         assert row["p_bonferroni"] == pytest.approx(min(1, p * pairs))
 
@@ -111,11 +111,11 @@ def ranx_runs(several: Mapping[str, Run]):
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64:Warning")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @settings(max_examples=15, deadline=None)
-@given(one=runs(), two=runs(), k=st.integers(1, 100), weight=st.floats(0.1, 0.9))
-def test_fusions_are_those_of_ranx(one, two, k, weight):
+@given(first=runs(), second=runs(), k=st.integers(1, 100), weight=st.floats(0.1, 0.9))
+def test_fusions_are_those_of_ranx(first, second, k, weight):
     from ranx import fuse  # noqa: PLC0415 (as above)
 
-    several = {"one": one, "two": two}
+    several = {"one": first, "two": second}
     ours = {
         "rrf": isotope.fuse(several, k=k, depth=None),
         "wsum": isotope.fuse(several, "wsum", weights={"two": 1 - weight, "one": weight}),
@@ -173,7 +173,7 @@ def test_intervals_hold_the_mean_and_are_those_of_the_seed():
 
 
 def test_one_system_has_a_summary_and_no_test():
-    summary = isotope.summarise(isotope.score(ONE, JUDGED, ["MAP", "R@1"]))
+    summary = isotope.summarise(isotope.score(RUN, JUDGED, ["MAP", "R@1"]))
     assert summary.tests.is_empty()
     assert summary.means["queries"].to_list() == [3, 3]
 
@@ -181,35 +181,35 @@ def test_one_system_has_a_summary_and_no_test():
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda: isotope.score(ONE, JUDGED, "MPA"), BadParams, "did you mean 'MAP'"),
-        (lambda: isotope.score(ONE, JUDGED, []), BadParams, "an empty list"),
+        (lambda: isotope.score(RUN, JUDGED, "MPA"), BadParams, "did you mean 'MAP'"),
+        (lambda: isotope.score(RUN, JUDGED, []), BadParams, "an empty list"),
         (lambda: isotope.score({}, JUDGED), EmptyTable, "^runs: no run"),
-        (lambda: isotope.score(ONE, {}), EmptyTable, "^qrels: no judgement"),
-        (lambda: isotope.score(ONE, {"x": {"a": 1}}), IntegrityError, "none of its queries is"),
-        (lambda: isotope.compare(isotope.score(ONE, JUDGED)), EmptyTable, "fewer than two"),
+        (lambda: isotope.score(RUN, {}), EmptyTable, "^qrels: no judgement"),
+        (lambda: isotope.score(RUN, {"x": {"a": 1}}), IntegrityError, "none of its queries is"),
+        (lambda: isotope.compare(isotope.score(RUN, JUDGED)), EmptyTable, "fewer than two"),
         (lambda: isotope.compare(pl.DataFrame({"system": ["a"]})), MissingColumn, "'query_id'"),
-        (lambda: isotope.fuse({"one": ONE}), BadParams, "fusion of 1 runs"),
-        (lambda: isotope.fuse({"a": ONE, "b": ONE}, "sum"), BadArgument, "name rrf or wsum"),  # pyright: ignore
-        (lambda: isotope.fuse({"a": ONE, "b": ONE}, k=-1), BadParams, "k = -1"),
-        (lambda: isotope.fuse({"a": ONE, "b": ONE}, depth=0), BadArgument, "^depth: 0;"),
+        (lambda: isotope.fuse({"one": RUN}), BadParams, "fusion of 1 runs"),
+        (lambda: isotope.fuse({"a": RUN, "b": RUN}, "sum"), BadArgument, "name rrf or wsum"),  # pyright: ignore
+        (lambda: isotope.fuse({"a": RUN, "b": RUN}, k=-1), BadParams, "k = -1"),
+        (lambda: isotope.fuse({"a": RUN, "b": RUN}, depth=0), BadArgument, "^depth: 0;"),
         (
-            lambda: isotope.fuse({"a": ONE, "b": ONE}, "wsum", weights={"a": 1, "c": 1}),
+            lambda: isotope.fuse({"a": RUN, "b": RUN}, "wsum", weights={"a": 1, "c": 1}),
             *(BadArgument, "^weights: 'b' is not in both"),
         ),
         (
-            lambda: isotope.fuse({"a": ONE, "b": ONE}, "wsum", weights=[1]),
+            lambda: isotope.fuse({"a": RUN, "b": RUN}, "wsum", weights=[1]),
             *(BadParams, "2 runs with 1 weights"),
         ),
         (
-            lambda: isotope.fuse({"a": ONE, "b": ONE}, "wsum", weights=[1, float("nan")]),
+            lambda: isotope.fuse({"a": RUN, "b": RUN}, "wsum", weights=[1, float("nan")]),
             *(BadArgument, "^weights: nan is no number"),
         ),
         (
-            lambda: isotope.fuse({"a": ONE, "b": ONE}, weights=[1, 2]),
+            lambda: isotope.fuse({"a": RUN, "b": RUN}, weights=[1, 2]),
             *(BadArgument, "^weights: rrf weighs all runs alike"),
         ),
-        (lambda: isotope.fuse({"a": ONE, "b": ONE}, k=float("nan")), BadArgument, "^k: nan"),
-        (lambda: isotope.score([ONE, ONE], JUDGED), BadArgument, "a list with a dict, which has"),  # pyright: ignore
+        (lambda: isotope.fuse({"a": RUN, "b": RUN}, k=float("nan")), BadArgument, "^k: nan"),
+        (lambda: isotope.score([RUN, RUN], JUDGED), BadArgument, "a list with a dict, which has"),  # pyright: ignore
         (lambda: isotope.compare(7), BadArgument, "^scores: it is a int"),
         (lambda: isotope.summarise(pl.DataFrame(), seed=-1), BadArgument, "^seed: -1"),
         (lambda: isotope.summarise(pl.DataFrame(), level=2), BadArgument, "^level: 2;"),
@@ -223,7 +223,7 @@ def test_bad_input_is_named(ask, error, message):
 
 
 def test_scores_that_do_not_fit_together_are_named():
-    scores = isotope.score({"a": ONE, "b": ONE}, JUDGED, ["MAP", "R@1"])
+    scores = isotope.score({"a": RUN, "b": RUN}, JUDGED, ["MAP", "R@1"])
     with pytest.raises(IntegrityError, match=r"^MAP: systems that were not scored on the same"):
         isotope.compare(scores[1:])
     with pytest.raises(IntegrityError, match="system 'a' has query 'q1' twice"):

@@ -103,13 +103,13 @@ def test_they_are_on_xm3600s_captions(tmp_path, shared, language):
 
 def test_blocks_and_pieces_do_not_show(tmp_path, monkeypatch):
     rows, queries = (named(key, texts(n, 300, 500, 60, ROMAN)) for n, key in enumerate("dq"))
-    whole, theirs = both(tmp_path / "whole", rows, queries, 40)
+    ours, theirs = both(tmp_path / "whole", rows, queries, 40)
     monkeypatch.setattr(postings, "BLOCK", 64)
     monkeypatch.setattr(postings, "_BYTES_AT_ONCE", 9_000)
     cut, _ = both(tmp_path / "cut", rows, queries, 40)
     index = open_index(tmp_path / "cut/own", analyzer="default")
     assert len(index.block_document) > 6
-    assert whole.equals(theirs)
+    assert ours.equals(theirs)
     assert cut.equals(theirs)
 
 
@@ -127,13 +127,13 @@ def test_of_equal_scores_the_smaller_id_is_better_in_every_block(tmp_path, monke
 
 def test_an_index_merged_of_parts_answers_as_one_built_at_once(tmp_path):
     rows, queries = (named(key, texts(n, 300, 500, 60, ROMAN)) for n, key in enumerate("dq"))
-    whole, _ = both(tmp_path / "whole", rows, queries, 40)
+    hits, _ = both(tmp_path / "whole", rows, queries, 40)
     parts = [tmp_path / "gone", *(tmp_path / f"part-{n}" for n in range(3))]
     for part, (first, last) in zip(parts[1:], [(0, 1), (1, 170), (170, 300)], strict=True):
         write_index(rows[first:last], part, analyzer="default", **LIMITS)
     merge(parts, tmp_path / "merged", analyzer="default")
     merged = open_index(tmp_path / "merged", analyzer="default")
-    assert pl.concat(search(merged, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(whole)
+    assert pl.concat(search(merged, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(hits)
     with pytest.raises(CorruptFile, match="does not follow"):
         merge(parts[:0:-1], tmp_path / "wrong", analyzer="default")
 
@@ -143,7 +143,7 @@ def test_documents_by_score_bound_have_their_own_words_and_answers(tmp_path, mon
     monkeypatch.setattr(postings, "BLOCK", 64)
     monkeypatch.setattr(postings, "_BYTES_AT_ONCE", 9_000)
     rows, queries = (named(key, texts(n, 300, 500, 60, ROMAN)) for n, key in enumerate("dq"))
-    whole, _ = both(tmp_path / "whole", rows, queries, 40)
+    hits, _ = both(tmp_path / "whole", rows, queries, 40)
     parts = [tmp_path / f"{first}" for first in cuts[:-1]]
     for part, first, end in zip(parts, cuts, cuts[1:], strict=False):
         write_index(rows[first:end], part, analyzer="default", by_bound=True, **LIMITS)
@@ -152,7 +152,7 @@ def test_documents_by_score_bound_have_their_own_words_and_answers(tmp_path, mon
     moved = np.arange(len(rows)) + index.shifts
     assert sorted(moved.tolist()) == list(range(len(rows)))
     assert index.shifts.any()
-    assert pl.concat(search(index, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(whole)
+    assert pl.concat(search(index, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(hits)
     # Where a piece of texts ends, the bound falls.
     lengths = np.array([len(text.split()) for _, text in rows])[moved]
     assert 0 < (np.diff(lengths) < -30).sum() < 20
@@ -184,8 +184,8 @@ def test_documents_without_a_word_answer_nothing(tmp_path):
 def test_a_length_is_kept_as_lucene_keeps_it():
     # SmallFloat.intToByte4 of Lucene: exact below 40, then with four bits.
     lengths = np.array([0, 1, 39, 40, 41, 42, 56, 57, 58, 104, 1000, 2**31 - 1])
-    kept = postings.LENGTHS[length_bytes(lengths)]
-    assert kept.tolist() == [0, 1, 39, 40, 40, 42, 56, 56, 56, 104, 984, 2_013_265_944]
+    rounded = postings.LENGTHS[length_bytes(lengths)]
+    assert rounded.tolist() == [0, 1, 39, 40, 40, 42, 56, 56, 56, 104, 984, 2_013_265_944]
 
 
 @pytest.fixture

@@ -27,9 +27,9 @@ def frame(rows):
 
 
 def indexed(folder: Path, rows, pieces=1):
-    own = frame(rows)
+    documents = frame(rows)
     cuts = np.linspace(0, len(rows), pieces + 1).astype(int)
-    parts = [own[low:high] for low, high in pairwise(cuts) if high > low]
+    parts = [documents[low:high] for low, high in pairwise(cuts) if high > low]
     side = postings.IndexJob((), impacts.ANALYZER, {folder / "index": None})
     keyed = ((part.select("id", split=pl.lit("")), counted(part)) for part in parts)
     postings.write_counted(side, keyed)
@@ -37,22 +37,24 @@ def indexed(folder: Path, rows, pieces=1):
 
 
 def answers(index, queries, depth, threads=1):
-    own = frame(queries)
-    hits = impacts.best(index, impacts.asked(index, own["terms"], own["impacts"]), depth, threads)
+    asked = frame(queries)
+    hits = impacts.best(
+        index, impacts.asked(index, asked["terms"], asked["impacts"]), depth, threads
+    )
     return [
-        list(zip(hits.documents[n, :found].tolist(), hits.scores[n, :found].tolist(), strict=True))
-        for n, found in enumerate(hits.counts)
+        list(zip(hits.documents[n, :count].tolist(), hits.scores[n, :count].tolist(), strict=True))
+        for n, count in enumerate(hits.counts)
     ]
 
 
 def products(queries, documents, depth):
     """The inner products above 0; of equal ones the later document first."""
-    found = []
+    rows = []
     for query in queries:
         scores = [sum(w * d.get(t, 0) for t, w in query.items()) for d in documents]
         order = sorted(range(len(documents)), key=lambda n: (-scores[n], -n))
-        found.append([(n, scores[n]) for n in order if scores[n]][:depth])
-    return found
+        rows.append([(n, scores[n]) for n in order if scores[n]][:depth])
+    return rows
 
 
 @settings(max_examples=60, deadline=None)

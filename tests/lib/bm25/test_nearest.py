@@ -32,12 +32,12 @@ def both(
     """Document and score of the best, found either way; no document is -1."""
     with counted(queries, index.folder, words="spaces", **LIMITS) as counts:
         terms = in_terms(index, counts)
-    own = postings_of(index, K1, B)
-    best = nearest(index, own, terms, bounds(index, own, 2), 2)
-    scores, documents, found = answers(own, terms, 1, 1)
+    lists = postings_of(index, K1, B)
+    best = nearest(index, lists, terms, bounds(index, lists, 2), 2)
+    scores, documents, number = answers(lists, terms, 1, 1)
     expected = [
         (int(d), float(s)) if n else (-1, 0.0)
-        for d, s, n in zip(documents[:, 0], scores[:, 0], found, strict=True)
+        for d, s, n in zip(documents[:, 0], scores[:, 0], number, strict=True)
     ]
     ours = zip(best.documents.tolist(), best.scores.tolist(), strict=True)
     return list(ours), list(expected)
@@ -144,5 +144,5 @@ def test_adversaries_find_what_exhaustive_search_and_lucene_find(
     silent = {"an-empty-text", "blanks", "a-thousand-terms-that-no-section-has"}
     silent |= {"words-that-no-section-has"} if is_cut else {"all-stop-words", "one-stop-word"}
     assert silent.isdisjoint(best["query_id"])
-    found = dict(best.select("query_id", "doc_id").iter_rows())
-    assert found["a-tie-of-copies"] == "d000020"
+    answered = dict(best.select("query_id", "doc_id").iter_rows())
+    assert answered["a-tie-of-copies"] == "d000020"

@@ -29,8 +29,8 @@ def parsed(snapshot: Path, folder: Path) -> dict[str, Path]:
     parse_dump(sorted(snapshot.glob("dump/*.xml.bz2")), **dump, workers=1)
     wit = sorted(snapshot.glob("wit/*"))
     parse_wit(wit, out=tables["associations"], rejected=folder / "wit-rejected")
-    kept = {name: tables[name] for name in ("associations", "members", "queries")}
-    match.prepare_queries(**kept, language="en")
+    projected = {name: tables[name] for name in ("associations", "members", "queries")}
+    match.prepare_queries(**projected, language="en")
     return tables
 
 
@@ -131,4 +131,4 @@ def test_a_killed_projection_leaves_words_only_where_the_next_one_clears(
         match.project(
             tables["queries"], tables["sections"], tmp_path / "index", spec, out, threads=2
         )
-    assert [place.name for place in places] == [".projection.parquet.scratch"]
+    assert [folder.name for folder in places] == [".projection.parquet.scratch"]

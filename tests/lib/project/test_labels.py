@@ -51,11 +51,11 @@ def snapshot(tmp_path_factory) -> dict[str, Path]:
 def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path):
     lines = ["image\tlabel", *(f"{n}.jpg\t{label}" for n, label in enumerate([*LABELS, "cat"]))]
     out = tmp_path / "projection.parquet"
-    given = manifest(tmp_path / "acquired", "labels", lines)
-    match.project_labels(manifest=given, **snapshot, projection=out, threads=1)
-    found = pl.read_parquet(out)
+    listed = manifest(tmp_path / "acquired", "labels", lines)
+    match.project_labels(manifest=listed, **snapshot, projection=out, threads=1)
+    written = pl.read_parquet(out)
     title = {f"projected-{n:08d}-000": t for n, t in enumerate(TITLES)} | {None: None}
-    links = {label: (title[text], method) for label, text, method, _ in found.rows()}
+    links = {label: (title[text], method) for label, text, method, _ in written.rows()}
     assert links == {
         "ceviche": ("Ceviche", "title"),
         "jumbo jet": ("Boeing 747", "redirect"),
@@ -67,18 +67,18 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
         "747 of boeing": ("Boeing 747", "bm25"),
         "???": (None, "none"),
     }
-    scored = dict(found.select("source_text_id", pl.col("score") > 0).rows())
+    scored = dict(written.select("source_text_id", pl.col("score") > 0).rows())
     assert {label for label, positive in scored.items() if positive} == {"crane", "747 of boeing"}
 
 
 def test_a_source_without_labels_is_named(snapshot, tmp_path):
-    given = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
+    listed = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
     with pytest.raises(MissingFile, match="part `labels`"):
-        match.project_labels(manifest=given, **snapshot, projection=tmp_path / "out", threads=1)
+        match.project_labels(manifest=listed, **snapshot, projection=tmp_path / "out", threads=1)
 
 
 @pytest.mark.parametrize("lines", [["image\tlabel"], ["image\tname", "a\tb"]])
 def test_a_table_without_labels_is_named(snapshot, tmp_path, lines):
-    given = manifest(tmp_path / "acquired", "labels", lines)
+    listed = manifest(tmp_path / "acquired", "labels", lines)
     with pytest.raises(EmptyTable, match="no label"):
-        match.project_labels(manifest=given, **snapshot, projection=tmp_path / "out", threads=1)
+        match.project_labels(manifest=listed, **snapshot, projection=tmp_path / "out", threads=1)

@@ -104,9 +104,9 @@ def projected(source, folder: Path, mode: str, engine: str) -> list[tuple]:
             part=(n, 3),
         )
     gather(pieces, folder / "p.parquet", PROJECTION)
-    found = pl.read_parquet(folder / "p.parquet")
+    projection = pl.read_parquet(folder / "p.parquet")
     names = pl.read_parquet(source["members"]).sort("row").head(4)
-    joined = names.join(found, on="source_text_id", maintain_order="left")
+    joined = names.join(projection, on="source_text_id", maintain_order="left")
     return [(t, m, s is not None) for t, m, s in joined.select("text_id", "method", "score").rows()]
 
 
@@ -194,10 +194,10 @@ def test_parts_of_many_sections_are_cut_by_some_of_their_ids(tmp_path, monkeypat
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_dump_without_sections_is_an_error_in_shards_too(tmp_path, engine):
     store.write_rows([], tmp_path / "sections", parse_tables.SECTIONS)
-    given: dict[str, Any] = {"engine": engine, **LIMITS}
+    spec: dict[str, Any] = {"engine": engine, **LIMITS}
     with pytest.raises(EmptyTable, match="no documents to index"):
-        match.index_sections(tmp_path / "sections", tmp_path / "index", **given)
-    match.index_sections(tmp_path / "sections", tmp_path / "piece", **given, part=(0, 2))
+        match.index_sections(tmp_path / "sections", tmp_path / "index", **spec)
+    match.index_sections(tmp_path / "sections", tmp_path / "piece", **spec, part=(0, 2))
     with pytest.raises(EmptyTable, match="no documents to index"):
         match.gather_index([tmp_path / "piece"], tmp_path / "index", engine=engine)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["piece", "sections"]

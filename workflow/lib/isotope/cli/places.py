@@ -93,7 +93,7 @@ def pictures_in(root: Path) -> PictureNames:
 
 
 def beside(table: Path, values: Sequence[str]) -> Path | None:
-    """Return the folder near a table with the pictures that its values name, if near is one."""
+    """Return the folder near a table with the pictures that its values name, if there is one."""
     named = list(dict.fromkeys(islice((v for v in values if is_picture(v)), _ENOUGH)))
     if named and all(map(os.path.isabs, named)):
         near = [Path(value).parent for value in named if Path(value).is_file()]

@@ -153,6 +153,7 @@ def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, chan
         resolve.resolve(editions)
 
 
+@pytest.mark.skipif("explain" not in plugins.registered(), reason="of the plug-in explain")
 def test_the_sheet_of_answers_offers_correct(config):
     mistakes = {"examples": 9, "seed": 0, "classes": ["wrong", "vague"]}
     config["explain"] = {"mistakes": mistakes}
@@ -216,6 +217,7 @@ def test_a_placeholder_without_a_value_is_refused(config, root):
         resolve.resolve(overlaid(config, given))
 
 
+@pytest.mark.skipif("verify" not in plugins.registered(), reason="of overlays that name verify")
 def test_an_overlay_that_calls_a_collection_by_its_name_changes_what_another_says_of_it(
     config, root
 ):
@@ -344,6 +346,7 @@ def test_a_gain_of_a_system_that_is_not_searched_is_refused(config):
         resolve.resolve(config)
 
 
+@pytest.mark.skipif("verify" not in plugins.registered(), reason="of overlays that name verify")
 @pytest.mark.parametrize("name", ["atomic.yaml", "atomic-captions.yaml"])
 def test_a_published_release_is_cut_as_the_full_size_is(config, root, name):
     """AToMiC, Table 1: 10.1 million texts; none of their shards has more than 700,000."""

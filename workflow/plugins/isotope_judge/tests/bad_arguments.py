@@ -2,6 +2,7 @@
 
 from tests.bad_arguments import T, configured
 
+from isotope.core import plugins
 from isotope_judge.schemas import POOL
 
 BAD = {
@@ -27,7 +28,11 @@ MESSAGES = {
     "judge toy --assessor ann --port 65536": "at least 0 and at most 65535",
     "judge toy --assessor ../ann --port 0": "'../ann' can't be the name of a file",
     "judge toy --assessor ann --host 0.0.0.0": "--host: 0.0.0.0 can be reached from elsewhere",
-    "judge toy --assessor ann --sheet failures --port 0": "study.parquet: no sheet to judge",
+    "judge toy --assessor ann --sheet failures --port 0": (
+        "study.parquet: no sheet to judge"
+        if "explain" in plugins.registered()
+        else "they hand out no sheet `failures` of toy"
+    ),
 }
 ROWS = {
     "a pool": (

@@ -18,8 +18,8 @@ ACQUIRE = """
 import json, sys
 from pathlib import Path
 from isotope.acquire.fetch import acquire
-from isotope.params.acquire import Wanted
-spec = Wanted.of_plain(json.loads(sys.argv[1]))
+from isotope.params.acquire import DigestedSource
+spec = DigestedSource.of_plain(json.loads(sys.argv[1]))
 acquire(spec, Path("data/acquire/wit/manifest.json"), Path("scratch"))
 """
 

@@ -31,14 +31,14 @@ for name in [name for name in sys.modules if name.partition(".")[0] in READERS]:
 from isotope.core.errors import FetchFailed
 from isotope.models import encoders
 from isotope.models.transformers import Summarizer
-from isotope.params.summary import Summary
+from isotope.params.summary import Summaries
 from isotope.params.sections import ModelKind
 
 said = {}
 for name, spec in json.loads(sys.argv[1]).items():
     try:
         if name.startswith("summaries"):
-            said[name] = Summarizer(Summary(**spec), "cpu").summarise(["a dog runs ."])
+            said[name] = Summarizer(Summaries(**spec), "cpu").summarise(["a dog runs ."])
         else:
             encoder = encoders.load(ModelKind.of_spec(spec), device="cpu")
             said[name] = encoder.encode_texts(["a"]).shape[0]

@@ -102,10 +102,10 @@ def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from isotope_judge.ledger import PAIRS, Ledger, Pair
+from isotope_judge.ledger import PAIRS, Ledger, GradedPair
 ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
 for n in range(50):
-    ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, expected=None)
+    ledger.give(GradedPair("t2m", sys.argv[2], str(n)), n % 3, expected=None)
 """
 
 

@@ -138,7 +138,7 @@ name, point = {"half": (module, "_write"), "whole": (module, "_write"),
     "committed": (Path, "replace"), "placed": (module, "_sync")}[sys.argv[2]]
 ledger = module.Ledger(Path(sys.argv[1]), "ann", module.PAIRS)
 setattr(name, point, globals()[sys.argv[2]])
-ledger.give(module.Pair("t2m", "t1", "b"), 1, expected=None)
+ledger.give(module.GradedPair("t2m", "t1", "b"), 1, expected=None)
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.transfers import results
 
 from isotope.cli import advice, commands, new
-from isotope.cli.advice import Failure, FolderFacts, facts_of
+from isotope.cli.advice import Failure, FolderFacts, facts_of, with_overlays
 from isotope.core import held
 from isotope.core.plugins import Step
 
@@ -216,6 +216,10 @@ def test_what_the_last_run_laid_over_the_params_counts(experiment, options, over
     log.write_text(HEAD.format(options))
     facts = facts_of(experiment)
     assert (facts.overlays, facts.collections) == (overlays, builds)
+    sentence = "MissingFile: x: no release; run `snakemake --cores all release`, or another"
+    laid = f" --configfile {' '.join(overlays)}" if overlays else ""
+    told = f"MissingFile: x: no release; run `snakemake --cores all release{laid}`, or another"
+    assert with_overlays(sentence, experiment) == told
     assert facts.waiting == [("params/mine.yaml", "mine")]
     record = experiment / "results/report/mine/record.json"
     record.parent.mkdir(parents=True)

@@ -1,5 +1,6 @@
 """Every subcommand has help and a place in the docs."""
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -167,3 +168,25 @@ def test_a_collection_that_is_asked_for_is_reported_without_changes_of_others(
     for asked, is_told in {("mine",): False, ("mine", "old"): True, ("new",): True}.items():
         assert reported(*(word for name in asked for word in ("--collection", name))) == 0
         assert ("new since old\n" in capsys.readouterr().out) == is_told
+
+
+@pytest.mark.parametrize(
+    ("redirect", "status", "told"),
+    [
+        (">&-", 0, ""),
+        ("| true", 0, ""),
+        (">/dev/full", 1, "Unwritable: standard output: no space left on device;"),
+    ],
+)
+def test_an_answer_that_nobody_takes_is_no_fault_and_one_without_room_is_named(
+    redirect, status, told, tmp_path
+):
+    if "full" in redirect and not Path("/dev/full").exists():
+        pytest.skip("a device of Linux")
+    run = "import sys; from isotope.cli import main; sys.argv[1:] = ['plugins']; sys.exit(main())"
+    words = shlex.join([sys.executable, "-c", run])
+    command = f"set -o pipefail; {words} {redirect}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr[: len(told) or None]) == (status, told)

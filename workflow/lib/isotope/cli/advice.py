@@ -90,11 +90,21 @@ def advice(facts: FolderFacts) -> str:
 
 _HELP = "All commands: isotope --help\n"
 _BUILD = "snakemake --cores all"
+_BUILDING = re.compile(rf"`({_BUILD}[^`]*)`")
 
 
 def _run(overlays: Sequence[str]) -> str:
     """Return the command that runs params with overlays."""
     return " ".join([_BUILD, *(("--configfile", *overlays) if overlays else ())])
+
+
+def with_overlays(sentence: str, folder: Path) -> str:
+    """Return a sentence in which a command that builds has the overlays of the folder's last run.
+
+    Without them it would build what params.yaml describes, such as the demo.
+    """
+    overlays = " ".join(_last_overlays(folder))
+    return _BUILDING.sub(rf"`\1 --configfile {overlays}`", sentence) if overlays else sentence
 
 
 def _state_and_steps(facts: FolderFacts) -> tuple[list[str], list[Step]]:

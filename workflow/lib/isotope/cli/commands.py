@@ -35,7 +35,7 @@ from isotope.cli.arguments import (
     words,
 )
 from isotope.core import extras, plugins, terminal
-from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
+from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable, Unwritable
 from isotope.params import SETTINGS, SPLITS
 
 _NAME = "isotope"
@@ -70,14 +70,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problem = os.strerror(error.errno).lower()
         return _refuse(Unreadable(os.fsdecode(error.filename), problem, "check the path"))
     if isinstance(answer, str):
-        terminal.write(answer)
-        return 0
+        return _answer(answer)
     # After --help, which has printed itself, or what a command has ended with.
     return int(answer)
 
 
+def _answer(text: str) -> int:
+    """Print an answer; one that nobody reads to its end is none the less given."""
+    try:
+        terminal.write(text)
+    except OSError as error:
+        # What is left in the buffer would be written, and fail, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            problem = os.strerror(error.errno).lower() if error.errno else str(error)
+            return _refuse(Unwritable("standard output", problem, "send it to another place"))
+    return 0
+
+
 def _refuse(error: IsotopeError) -> int:
-    terminal.write(f"{type(error).__name__}: {error}\n", sys.stderr)
+    from isotope.cli.advice import with_overlays  # noqa: PLC0415
+
+    sentence = with_overlays(f"{type(error).__name__}: {error}\n", Path())
+    terminal.write(sentence, sys.stderr)
     return 1
 
 

@@ -56,10 +56,17 @@ _SHOWN = {code: escaped(chr(code)) for code in (*_CONTROLS, *_HALVES, *_UNSEEN)}
 def write(text: str, stream: TextIO | None = None) -> None:
     """Write `text` for people; `MachineText` is changed on a terminal only.
 
-    A character that the stream's encoding lacks becomes an escape, too.
+    A character that the stream's encoding lacks becomes an escape, too. A stream that is closed
+    gets nothing.
+
+    Raises:
+        OSError: the stream takes no more.
     """
-    out: TextIO = sys.stdout if stream is None else stream
+    out: TextIO | None = sys.stdout if stream is None else stream
+    if out is None:  # as Python starts with a standard stream that is closed
+        return
     if not isinstance(text, MachineText) or out.isatty():
         text = printable(text)
     encoding = out.encoding or "utf-8"
     out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    out.flush()

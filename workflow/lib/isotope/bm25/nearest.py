@@ -84,6 +84,10 @@ class ScoreBounds(NamedTuple):
     tier_of: NDArray[np.int64]
 
 
+# Numba unpickles what an earlier version compiled before it looks whether that is out of date.
+Bounds = ScoreBounds
+
+
 def find_nearest(  # noqa: PLR0913
     index: Index,
     queries: Iterable[tuple[str, str]],

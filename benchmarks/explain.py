@@ -61,7 +61,7 @@ def explained(folder: Path) -> Timing:
         name: folder / f"{name}.parquet" for name in ("failures", "ranks", "concepts", "rejected")
     }
     runs = [folder / "small/validation/t2m/wrong.parquet"]
-    seconds, _ = timed(lambda: explain_failures(sources, runs, threshold=1.0, **out))
+    seconds, _ = timed(lambda: explain_failures(sources, runs, **out))
     found = pl.read_parquet(out["failures"])
     pairs = found["pairs"].list.len().sum()
     return {"seconds": seconds, "failures": found["ca"].count(), "pairs": pairs}

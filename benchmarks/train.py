@@ -82,8 +82,19 @@ def learn(root: Path, squares_gib: float) -> Timing:
     data._ids = weighed  # pyright: ignore[reportPrivateUsage]
     out = {"weights": root / "w.safetensors", "curve": root / "c.csv", "scratch": scratch}
     pixels = [root / "pixels.parquet"]
-    told: dict[str, Any] = {"pixels": pixels, "model": model, "language": "en"}
-    seconds, _ = timed(lambda: clip.train(**files, **told, **out))
+    seconds, _ = timed(
+        lambda: clip.train(
+            texts=files["texts"],
+            images=files["images"],
+            qrels=files["qrels"],
+            pixels=pixels,
+            model=model,
+            language="en",
+            weights=out["weights"],
+            curve=out["curve"],
+            scratch=scratch,
+        )
+    )
     return {"seconds": seconds, "bytes": max(sizes)}
 
 

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -45,7 +46,7 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> CollectionFacts:
         score={"measures": ["nDCG@10", "R@1"]},
     )
     own = releases.facts(plan.params, plan.collections[name])
-    return CollectionFacts(**{**own, "lite": LITE}, fingerprint="0123456789abcdef")
+    return CollectionFacts(**cast("Any", {**own, "lite": LITE}), fingerprint="0123456789abcdef")
 
 
 LITE = {"negatives": 2, "queries": 3}

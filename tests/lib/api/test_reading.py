@@ -94,7 +94,7 @@ def test_ids_that_pandas_made_floats_have_no_point():
     with pytest.raises(BadArgument, match=r"an id 1\.5 in 'query_id'"):
         isotope.read_run(frame.assign(query_id=[1.0, 1.5]))
     with pytest.raises(IntegrityError, match="an id that is null"):
-        isotope.read_run(frame.assign(query_id=[1.0, None]))
+        isotope.read_run(frame.assign(query_id=pd.Series([1.0, None])))
 
 
 def test_ids_and_grades_that_are_numbers_are_read_as_such():

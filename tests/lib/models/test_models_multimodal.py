@@ -288,7 +288,7 @@ def test_adafactor_takes_the_steps_of_its_paper(shape):
 @EITHER
 def test_a_shorter_training_warms_up_for_the_same_share_and_ends_at_the_same_rate(kind):
     recipe = WholeRecipe(steps=50, learning_rate=1e-2)
-    schedule = KINDS[kind](kind=kind, of="clip", train=recipe).schedule
+    schedule = KINDS[kind].of_spec({"kind": kind, "of": "clip", "train": recipe.spec()}).schedule
     assert rates(schedule)[round(50 * KINDS[kind].usual.warmup)] == pytest.approx(1e-2, rel=0.05)
     assert rates(schedule)[-1] == pytest.approx(1e-6)
 

@@ -3,6 +3,7 @@
 import copy
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -49,7 +50,8 @@ def test_every_overlay_is_valid_over_the_default(config, root, overlay):
 def test_an_engine_by_its_name_of_before_is_read_and_named_anew(config, capsys):
     config["systems"]["bm25"]["engine"] = config["project"]["toy"]["engine"] = "impacts"
     resolved = resolve.resolve(config)
-    assert resolved.systems["bm25"].engine == resolved.project["toy"].engine == "native"
+    bm25: Any = resolved.systems["bm25"]
+    assert bm25.engine == resolved.project["toy"].engine == "native"
     told = "params {}: `engine: impacts` is now `engine: native`"
     names = ("project.toy", "systems.bm25")
     assert capsys.readouterr().err.splitlines() == [told.format(name) for name in names]

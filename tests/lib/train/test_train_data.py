@@ -5,6 +5,7 @@ import json
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import open_clip
@@ -94,8 +95,8 @@ def trained(source: TrainingSource, place: Path, **means) -> list[bytes]:
     entry = {"kind": "trained", "config": "reader-clip", "train": {**RECIPE, **means}}
     files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
     scratch = place / "scratch"
-    told = {"model": model_of(entry), "language": "en", "scratch": scratch}
-    clip.train(**files, pixels=source.pixels, **told, **out)
+    others: dict[str, Any] = {**files, **out, "scratch": scratch}
+    clip.train(pixels=source.pixels, model=model_of(entry), language="en", **others)
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 

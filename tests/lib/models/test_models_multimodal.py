@@ -293,7 +293,7 @@ def test_a_shorter_training_warms_up_for_the_same_share_and_ends_at_the_same_rat
     assert rates(schedule)[-1] == pytest.approx(1e-6)
 
 
-@pytest.mark.parametrize("recipe", [{"layers": 2}, {"batch": 1}, {"steps": 0}])
+@pytest.mark.parametrize("recipe", [{"layers": 3}, {"batch": 1}, {"steps": 0}])
 def test_a_recipe_that_cannot_train_is_refused(recipe):
     with pytest.raises(BadParams):
         WholeRecipe.of_spec(recipe)

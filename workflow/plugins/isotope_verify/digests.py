@@ -53,7 +53,7 @@ def _of_inputs(built: Built) -> Check:
         if not path.is_file():
             check.skip(f"the files of {source}: nothing was acquired here ({path.parent})")
             continue
-        listed = [(entry["path"], entry["bytes"], entry["sha256"]) for entry in entries(path)]
+        listed = [(file["path"], file["bytes"], file["sha256"]) for file in entries(path)]
         check.total += len(listed)
         compare_listed(check, path.parent, listed)
     return check

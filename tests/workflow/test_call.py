@@ -336,4 +336,4 @@ def test_what_a_rule_gives_becomes_what_its_function_takes(loaded):
                         key,
                     )
                     made.add(type(became).__name__)
-    assert {"Scope", "Facts", "Studies", "Pair", "Record", "How", "Bm25"} <= made
+    assert {"Scope", "CollectionFacts", "Studies", "SystemPair", "Record", "How", "Bm25"} <= made

@@ -99,10 +99,10 @@ def test_a_stage_of_a_plug_in_stands_before_the_tables_and_has_its_folders():
 
 
 def test_neither_acquire_nor_parse_sees_what_the_failures_page_is_made_of():
-    calls = ("page:write_failures_page", "failures:explain_collection")
+    calls = ("failures_page:write_failures_page", "failures:explain_collection")
     files = provenance.closure(*(f"isotope_explain.{call}" for call in calls))
     page = {f"workflow/plugins/{file}" for file in files if file.startswith("isotope_explain/")}
-    names = ("failures", "page", "schemas")
+    names = ("failures", "failures_page", "schemas")
     assert {f"workflow/plugins/isotope_explain/{name}.py" for name in names} < page
     page |= {f"{LIBRARY}/templates"}
     for name in ("acquire", "parse"):

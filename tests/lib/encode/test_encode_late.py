@@ -39,6 +39,14 @@ def webp(n):
     return out.getvalue()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _short():  # pyright: ignore[reportUnusedFunction]
+    """Texts of vision models are cut at so few tokens that these reach the cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(late, "_TOKENS", 12)
+        yield
+
+
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("tables")
@@ -67,13 +75,13 @@ def tables(tmp_path_factory) -> dict[str, Any]:
 def vision(tmp_path_factory):
     place = tmp_path_factory.mktemp("colqwen2")
     save_late(place, "colqwen2")
-    return {"kind": "late", "name": str(place), "images": "pixels", "tokens": 12}
+    return {"kind": "late", "name": str(place), "images": "pixels"}
 
 
 @pytest.fixture(scope="module")
 def colbert(tmp_path_factory):
     place = save_colbert(tmp_path_factory.mktemp("colbert"))
-    return {"kind": "late", "name": str(place), "images": "captions", "tokens": 12}
+    return {"kind": "late", "name": str(place), "images": "captions"}
 
 
 def encoded(tables, folder, model, shards=1):

@@ -23,6 +23,14 @@ from isotope.search.late import MaxSim
 TEXTS = ["two red balls at the left", "a boat", "", "a green hill : " * 12]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _short():  # pyright: ignore[reportUnusedFunction]
+    """Texts of vision models are cut at so few tokens that these reach the cut."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(late, "_TOKENS", 24)
+        yield
+
+
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request, tmp_path_factory):
     place = tmp_path_factory.mktemp(request.param)
@@ -41,9 +49,7 @@ def pictures():
 
 
 def load(place, **more) -> Any:
-    return late.load(
-        model_of({"kind": "late", "name": str(place), "tokens": 24, **more}), device="cpu"
-    )
+    return late.load(model_of({"kind": "late", "name": str(place), **more}), device="cpu")
 
 
 def vectors_of(encoder, items):

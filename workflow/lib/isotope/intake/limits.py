@@ -23,7 +23,7 @@ MAX_PIXELS, DECODE_S, DECODE_MB = 64_000_000, 60, 1500
 MEMBER_MIB = 100
 # What a packed file may unpack to, in GiB, and bytes that a packed byte may become: what goes
 # beyond is taken for a bomb. ASSUME the largest dump is that of Wikidata, 150 GB that unpack to
-# some 1,500 GiB.
+# some 1,500 GiB; no measurement says, as none fits here.
 UNPACKED_GIB, RATIO = 10_000, 500
 # Files within an archive: their list is held in memory.
 MEMBERS = 10_000_000

@@ -34,7 +34,7 @@ class FactFiles:
     def detector(self) -> str:
         """The root, for `provenance.closure`, of what detects objects."""
         kind = getattr(self.params.tabulate.detector, "kind", None)
-        return f"tabulate.objects:{'SsdDetector' if kind == 'ssd' else 'Detector'}"
+        return f"tabulate.objects:{'SsdDetector' if kind == 'ssd' else 'DetrDetector'}"
 
     def of_collection(self, collection: str) -> dict[str, str]:
         """Return the files of facts about a collection, by name; those of others come last."""

@@ -170,16 +170,6 @@ class Cases(Section):
     """Seed of the random queries."""
 
 
-class Queries(Section):
-    """The page of two systems, query by query: those of the case studies, on the largest pool."""
-
-    shown: Count = 100
-    """Queries of each task on the page, each of about 20 kB: those with the greatest differences,
-    as many gains as losses, a tenth of them equal."""
-    hits: Count = 5
-    """Hits shown of each list."""
-
-
 class Detector(Section):
     """What looks for objects."""
 

@@ -103,6 +103,8 @@ def with_overlays(sentence: str, folder: Path) -> str:
 
     Without them it would build what params.yaml describes, such as the demo.
     """
+    if not _BUILDING.search(sentence):
+        return sentence
     overlays = " ".join(_last_overlays(folder))
     return _BUILDING.sub(rf"`\1 --configfile {overlays}`", sentence) if overlays else sentence
 
@@ -263,7 +265,9 @@ def _build_of(path: Path) -> list[str] | None:
 def _last_overlays(folder: Path) -> list[str]:
     """Return what the last run laid over params.yaml, as far as it is there."""
     log = _last_log(folder)
-    head = _start(log) if log else ""
+    head = ""
+    with suppress(OSError):
+        head = _start(log) if log else ""
     command = _COMMAND.search(head)
     options = (command[1] or "") if command else ""
     named = [name for names in _OVERLAYS.findall(options) for name in names.split()]

@@ -89,7 +89,7 @@ def matches(pattern: Path) -> list[Path]:
     """
     steps = [step if "*" in step else glob.escape(step) for step in pattern.parts]
     paths = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
-    apart = _of_runs_below(_absolute(Path(*pattern.parts[: fixed_steps(pattern.parts)])))
+    apart = of_runs_below(Path(*pattern.parts[: fixed_steps(pattern.parts)]))
     return sorted(
         path
         for path in map(Path, paths)
@@ -99,12 +99,9 @@ def matches(pattern: Path) -> list[Path]:
 
 def of_runs_below(folder: Path) -> set[Path]:
     """Return the files and folders of the experiment here that are no data of a folder above it."""
-    return _of_runs_below(_absolute(folder))
-
-
-def _of_runs_below(folder: Path) -> set[Path]:
+    top = _absolute(folder)
     of_runs = {Path.cwd() / name for name in _OF_RUNS}
-    return {path for path in of_runs if folder != path and path.is_relative_to(folder)}
+    return {path for path in of_runs if top != path and path.is_relative_to(top)}
 
 
 def _absolute(path: Path) -> Path:

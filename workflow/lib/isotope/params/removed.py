@@ -66,7 +66,7 @@ def refuse_removed(key: str, value: object, row: Row) -> PydanticCustomError:
             path, constant = dotted(filter(None, (key, name))), rows[name]
             remedy = f"leave it out: it is always {excerpt(constant.value)} now, {constant.reason}"
             return refuse_key(path, item, remedy)
-    words = " and ".join(f"{name} {excerpt(row.value)}".strip() for name, row in rows.items())
+    words = " and ".join(f"{name} {excerpt(rows[name].value)}".strip() for name in rows)
     return _may_go(key, f"it is always {words} now")
 
 

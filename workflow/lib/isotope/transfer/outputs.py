@@ -189,7 +189,7 @@ def is_selected(path: str, paths: Sequence[str], collection: str | None = None) 
     if collection is not None and collection not in _names(path):
         return False
     way = [path, *(str(above) for above in PurePosixPath(path).parents)]
-    patterns = [pattern for path in paths for pattern in _patterns(path)]
+    patterns = [pattern for selected_path in paths for pattern in _patterns(selected_path)]
     return not paths or any(_matches(step, pattern) for step in way for pattern in patterns)
 
 

@@ -203,21 +203,25 @@ def chromium() -> Iterator[Browser]:
 
 
 def make(project: Path, out: Path) -> None:
-    """Write the pictures and their page, in place of the old ones.
+    """Write the pictures and their page, in place of the old ones once all are taken.
 
     Raises:
         MissingFile: no report, no runs, no suggestions, or no Chromium.
     """
     found = pages(project / "results/report")
-    out.mkdir(parents=True, exist_ok=True)
-    with chromium() as browser, judging(project) as judge, suggesting(project) as suggest:
+    with tempfile.TemporaryDirectory() as folder:
+        taken = Path(folder)
+        with chromium() as browser, judging(project) as judge, suggesting(project) as suggest:
+            for name, path in found.items():
+                take(browser, path.resolve().as_uri(), name, taken)
+            for name, address in zip(SERVED, (judge, suggest), strict=True):
+                take(browser, address, name, taken)
+            # Its pages link the pictures that are there.
+            take_site(browser, taken)
+        out.mkdir(parents=True, exist_ok=True)
         for old in out.glob("*.webp"):
             old.unlink()
-        for name, path in found.items():
-            take(browser, path.resolve().as_uri(), name, out)
-        for name, address in zip(SERVED, (judge, suggest), strict=True):
-            take(browser, address, name, out)
-        take_site(browser, out)
+        shutil.copytree(taken, out, dirs_exist_ok=True)
     (out / "README.md").write_text(gallery([*found, *SERVED, SITE]), "utf-8")
 
 

@@ -1,5 +1,6 @@
 """Every page of the report has its pictures in docs/images, and the pictures are small."""
 
+import contextlib
 import json
 import os
 import re
@@ -107,6 +108,31 @@ def test_the_page_of_suggestions_is_served_on_those_of_the_demo(embedded, monkey
         with urllib.request.urlopen(f"{at}api/section?id={section}") as answer:
             assert json.load(answer)["answers"]
     assert not (embedded / "judgements/toy/suggestions").exists()
+
+
+def test_old_pictures_stay_until_all_new_ones_are_taken(tmp_path, monkeypatch):
+    """The site is one of them, and its pages link those that are there."""
+    report, out = tmp_path / "results/report", tmp_path / "out"
+    for folder in (report, out):
+        folder.mkdir(parents=True)
+    (report / "index.html").touch()
+    (out / "old.webp").touch()
+    for name in ("chromium", "judging", "suggesting"):
+        monkeypatch.setattr(images, name, lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr(images, "take", lambda _, __, name, out: (out / f"{name}.webp").touch())
+
+    def fail(*_):
+        assert (out / "old.webp").is_file()
+        raise IsotopeError("the site", "a broken link", "correct it")
+
+    monkeypatch.setattr(images, "take_site", fail)
+    with pytest.raises(IsotopeError, match="broken link"):
+        images.make(tmp_path, out)
+    assert [path.name for path in out.iterdir()] == ["old.webp"]
+    monkeypatch.setattr(images, "take_site", lambda _, out: (out / "site.webp").touch())
+    images.make(tmp_path, out)
+    made = {"index.webp", "judge.webp", "suggest.webp", "site.webp", "README.md"}
+    assert {path.name for path in out.iterdir()} == made
 
 
 def test_without_suggestions_it_says_what_to_run(tmp_path):
